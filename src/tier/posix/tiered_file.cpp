@@ -96,8 +96,7 @@ ports::FileStorage& PosixTieredFile::storage(IoDirection direction) {
 }
 
 Result<VersionStamp> PosixTieredFile::stamp() {
-    // The difference is an underestimate, since file times are rounded down. Where it is not known,
-    // clocks that NTP keeps are assumed.
+    // The difference is an underestimate, since file times are rounded down.
     const std::int64_t now = adapters::CalendarClock{}.now_ns();
     struct stat found{};
     if (kernel::fstat(fd_.get(), &found) != 0) {
@@ -108,7 +107,7 @@ Result<VersionStamp> PosixTieredFile::stamp() {
                         .bytes = found.st_size,
                         .modified_ns = ns_of(found.st_mtim),
                         .changed_ns = ns_of(found.st_ctim),
-                        .taken_ns = now + clock_ahead_ns_.value_or(-second_ns)};
+                        .taken_ns = now + clock_ahead_ns_.load(std::memory_order_relaxed)};
 }
 
 Result<std::optional<Extent>> PosixTieredFile::next_data(Offset from) {
@@ -195,7 +194,8 @@ void PosixTieredFile::learn_time() {
     // A record in a sidecar changes nothing of the file, and old times say nothing.
     const std::int64_t ahead = ns_of(found.st_ctim) - now;
     constexpr std::int64_t plausible = 60 * second_ns;
-    clock_ahead_ns_ = ahead > -second_ns && ahead < plausible ? std::optional{ahead} : std::nullopt;
+    clock_ahead_ns_.store(ahead > -second_ns && ahead < plausible ? ahead : unknown_clock_ns,
+                          std::memory_order_relaxed);
 }
 
 }  // namespace forebay::tier

@@ -5,6 +5,7 @@
 #include "tier/mover/ports.hpp"
 #include "tier/posix/record_store.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -42,6 +43,7 @@ private:
     [[nodiscard]] RecordStore::Place place() const {
         return {fd_.get(), options_.key, options_.path};
     }
+    static constexpr std::int64_t unknown_clock_ns = -1'000'000'000;
     // Learns from a change of our own what time it is on the file system's clock.
     void learn_time();
 
@@ -50,8 +52,9 @@ private:
     Options options_;
     std::unique_ptr<ports::FileStorage> reads_;
     std::unique_ptr<ports::FileStorage> writes_;
-    // Difference of the file system's clock from ours, at most; nullopt: not known.
-    std::optional<std::int64_t> clock_ahead_ns_;
+    // Difference of the file system's clock from ours, at most. Where it is not known, clocks that
+    // NTP keeps are assumed. One thread may set the record while others ask for the stamp.
+    std::atomic<std::int64_t> clock_ahead_ns_ = unknown_clock_ns;
 };
 
 // Which file a descriptor is of: its inode, and its file system where that has a number of its own.

@@ -1,0 +1,285 @@
+// What programs do with the bytes of a file that has a replica, and what happens when fast storage
+// fails them.
+#include "tier/live/live_tier.hpp"
+
+#include "storage/transfer/gate.hpp"
+#include "tier/posix/tiered_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#include <utility>
+
+namespace forebay::tier {
+
+namespace {
+
+bool is_lack_of_room(int error) noexcept { return error == ENOSPC || error == EDQUOT; }
+// Errors of the fast place, after which a program goes on at the parallel file system.
+bool is_of_fast_place(int error) noexcept { return is_lack_of_room(error) || error == EIO; }
+
+// Bytes that were written, or minus an errno.
+std::int64_t write_some(int fd, const FastWrite& order) {
+    iovec piece{const_cast<std::byte*>(order.bytes.data()), order.bytes.size()};
+    const int flags = (order.appends ? RWF_APPEND : 0) | (order.synced ? RWF_DSYNC : 0);
+    while (true) {
+        const ssize_t moved = ::pwritev2(fd, &piece, 1, order.offset, flags);
+        if (moved >= 0 || errno != EINTR) {
+            return moved < 0 ? -errno : moved;
+        }
+    }
+}
+
+int errno_of(const Error& error) noexcept { return error.system != 0 ? error.system : EIO; }
+
+}  // namespace
+
+// The replica says that it is dirty, durably, before its bytes change.
+int LiveTier::begin_change(LiveFile& file) {
+    OpenedReplica& open = *file.open;
+    const bool was_newer = is_newer(file);
+    const auto begun = begin_writing(parts(), file.name, *open.record, *open.replica, *open.file,
+                                     calendar_.now_ns());
+    file.written_ns = clock_.now_ns();
+    if (!was_newer) {
+        file.dirtied_ns = file.written_ns;
+    }
+    return begun ? 0 : errno_of(begun.error());
+}
+
+FastResult LiveTier::write(LiveFile& file, const FastWrite& order) {
+    FileLock lock{file.mutex};
+    FastResult done;
+    if (!file.open) {
+        return {.to_file = true};
+    }
+    int error = begin_change(file);
+    bool made_room = false;
+    while (error == 0 && done.bytes < std::ssize(order.bytes)) {
+        FastWrite rest = order;
+        rest.offset += done.bytes;
+        rest.bytes = order.bytes.subspan(static_cast<std::size_t>(done.bytes));
+        const std::int64_t moved = write_some(file.open->descriptor, rest);
+        if (moved > 0) {
+            done.bytes += moved;
+        } else if (is_lack_of_room(static_cast<int>(-moved)) && !made_room) {
+            made_room = true;
+            error = give_room(file) ? 0 : static_cast<int>(-moved);
+        } else {
+            error = moved < 0 ? static_cast<int>(-moved) : EIO;
+        }
+    }
+    if (is_of_fast_place(error)) {
+        const int failed = give_up(file, lock);
+        done.to_file = failed == 0;
+        error = failed == 0 ? 0 : failed;
+    }
+    done.error = done.bytes == 0 ? error : 0;
+    return done;
+}
+
+FastResult LiveTier::prepare_change(LiveFile& file) {
+    FileLock lock{file.mutex};
+    if (!file.open) {
+        return {.to_file = true};
+    }
+    const int error = begin_change(file);
+    if (!is_of_fast_place(error)) {
+        return {.error = error};
+    }
+    const int failed = give_up(file, lock);
+    return {.error = failed, .to_file = failed == 0};
+}
+
+FastResult LiveTier::truncate(LiveFile& file, std::int64_t bytes) {
+    FileLock lock{file.mutex};
+    if (!file.open) {
+        return {.to_file = true};
+    }
+    int error = begin_change(file);
+    if (error == 0) {
+        error = ::ftruncate(file.open->descriptor, bytes) == 0 ? 0 : errno;
+    }
+    if (!is_of_fast_place(error)) {
+        return {.error = error};
+    }
+    const int failed = give_up(file, lock);
+    return {.error = failed, .to_file = failed == 0};
+}
+
+FastResult LiveTier::allocate(LiveFile& file, int mode, std::int64_t offset, std::int64_t bytes) {
+    FileLock lock{file.mutex};
+    if (!file.open) {
+        return {.to_file = true};
+    }
+    int error = begin_change(file);
+    if (error == 0) {
+        error = ::fallocate(file.open->descriptor, mode, offset, bytes) == 0 ? 0 : errno;
+    }
+    if (!is_of_fast_place(error)) {
+        return {.error = error};
+    }
+    const int failed = give_up(file, lock);
+    return {.error = failed, .to_file = failed == 0};
+}
+
+FastResult LiveTier::sync(LiveFile& file, bool data_only) {
+    // Not under the file's lock: a sync takes long, and the descriptor stays open.
+    const int fd = [&file] {
+        const FileLock lock{file.mutex};
+        return is_newer(file) ? file.descriptor() : -1;
+    }();
+    if (fd < 0) {
+        return {.to_file = true};
+    }
+    const int done = data_only ? ::fdatasync(fd) : ::fsync(fd);
+    return {.error = done == 0 ? 0 : errno};
+}
+
+bool LiveTier::set_modified(int fd, const timespec& modified) {
+    const std::shared_ptr<LiveFile> file = find(fd);
+    if (!file) {
+        return false;
+    }
+    FileLock lock{file->mutex};
+    file->moved.wait(lock, [&file] { return !file->moving; });
+    const bool was_open = file->open != nullptr;
+    const auto listed = list_.find(file->name);
+    if (!was_open &&
+        (!listed || !*listed || (*listed)->state == ReplicaState::clean || !attach(*file))) {
+        return false;
+    }
+    bool done = false;
+    if (is_newer(*file)) {
+        const std::array<timespec, 2> times{timespec{0, UTIME_OMIT}, modified};
+        done = ::futimens(file->open->descriptor, times.data()) == 0;
+    }
+    if (!was_open) {
+        note_closed(*file);
+        file->descriptor_now.store(-1, std::memory_order_release);
+        file->open.reset();
+    }
+    return done;
+}
+
+int LiveTier::before_protection(int fd, mode_t mode) {
+    if ((mode & S_IWUSR) != 0) {
+        return 0;
+    }
+    const std::shared_ptr<LiveFile> file = find(fd);
+    return file ? move_now(file->path) : 0;
+}
+
+int LiveTier::give_up(LiveFile& file, FileLock& lock) {
+    file.moved.wait(lock, [&file] { return !file.moving; });
+    if (!file.open) {
+        return 0;
+    }
+    constexpr int tries_max = 3;
+    int error = 0;
+    for (int tries = 0; is_newer(file) && error == 0; ++tries) {
+        OpenedReplica& open = *file.open;
+        transfer::FixedGate gate{open.file->stripes().targets, 2};
+        CopyMemory memory{copy_request_bytes / 4};
+        const auto end =
+            MoveTask{
+                parts(), {file.name, *open.replica, *open.file, *open.record}, gate, clock_, memory}
+                .run();
+        error = tries == tries_max ? EIO : settle(file, end);
+    }
+    if (error != 0) {
+        return error;
+    }
+    if (file.open) {
+        evict_file(file);
+    }
+    const std::lock_guard tier_lock{mutex_};
+    ++counts_.given_up;
+    return 0;
+}
+
+int LiveTier::settle(LiveFile& file, const Result<MoveEnd>& end) {
+    if (!end) {
+        constexpr std::int64_t second = 1'000'000'000;
+        constexpr std::uint32_t doublings_max = 6;
+        if (file.failures++ == 0) {
+            std::fprintf(stderr, "forebay-mount: %s It is tried again.\n",
+                         end.error().message.c_str());
+        }
+        file.retry_ns = clock_.now_ns() + (second << std::min(file.failures, doublings_max));
+        const std::lock_guard lock{mutex_};
+        ++counts_.failed;
+        return errno_of(end.error());
+    }
+    file.failures = 0;
+    file.retry_ns = 0;
+    switch (*end) {
+        case MoveEnd::moved: {
+            const auto bytes = status_of(file);
+            const std::lock_guard lock{mutex_};
+            ++counts_.moved;
+            counts_.moved_bytes += bytes ? bytes->bytes : 0;
+            return 0;
+        }
+        case MoveEnd::overtaken: file.written_ns = clock_.now_ns(); return 0;
+        case MoveEnd::replaced: evict_file(file); return 0;
+        case MoveEnd::changed_outside: break;
+    }
+    rescue_file(file);
+    return EIO;
+}
+
+void LiveTier::rescue_file(LiveFile& file) {
+    auto kept = rescue(parts(), {.name = file.name,
+                                 .replica = *file.open->replica,
+                                 .record = file.open->record->get(),
+                                 .file = file.open->file.get(),
+                                 .reason = RescueReason::changed_outside});
+    std::fprintf(stderr, "forebay-mount: %s\n",
+                 kept ? fmt::format("{} was changed by somebody else: the bytes that were written "
+                                    "to it are in {}. Compare the two.",
+                                    file.path, *kept)
+                            .c_str()
+                      : kept.error().message.c_str());
+    if (kept) {
+        file.rescued = true;
+        detach(file);
+        file.closed_status.reset();
+        const std::lock_guard lock{mutex_};
+        ++counts_.rescued;
+    }
+}
+
+bool LiveTier::give_room(const LiveFile& except) {
+    std::vector<ListedReplica> all = list_.all_below("/");
+    std::erase_if(all, [&](const ListedReplica& one) {
+        return one.state != ReplicaState::clean || one.name == except.name;
+    });
+    std::ranges::sort(all, {}, &ListedReplica::used_ns);
+    bool given = false;
+    for (const ListedReplica& one : all) {
+        const std::shared_ptr<LiveFile> file = find(one.name);
+        const FileLock lock = file ? FileLock{file->mutex, std::try_to_lock} : FileLock{};
+        if (!lock.owns_lock() || file->moving || file->fills || file->policy.pinned) {
+            continue;
+        }
+        const std::lock_guard tier_lock{mutex_};
+        if (file->handles > 0) {
+            continue;
+        }
+        if (evict(parts(), one.name)) {
+            given = true;
+            ++counts_.evicted;
+            files_.erase(one.name);
+        }
+    }
+    return given;
+}
+
+}  // namespace forebay::tier

@@ -1,0 +1,190 @@
+// What changes of names and attributes mean for replicas, and what is said of files that have one.
+#include "tier/live/live_tier.hpp"
+
+#include "foundation/kernel/calls.hpp"
+#include "tier/posix/tiered_file.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <utility>
+
+namespace forebay::tier {
+
+namespace {
+
+bool is_dirty(ReplicaState state) noexcept {
+    return state == ReplicaState::dirty || state == ReplicaState::moving;
+}
+
+}  // namespace
+
+std::optional<ReplicaStatus> LiveTier::status_of(LiveFile& file) {
+    struct stat found{};
+    if (file.open) {
+        if (kernel::fstat(file.open->descriptor, &found) != 0) {
+            return std::nullopt;
+        }
+    } else if (file.closed_status) {
+        return file.closed_status;
+    } else {
+        auto replica = fast_->open(file.name);
+        if (!replica || !*replica ||
+            kernel::fstat(static_cast<PosixTieredFile&>(**replica).fd(), &found) != 0) {
+            return std::nullopt;
+        }
+    }
+    return ReplicaStatus{found.st_size, found.st_blocks, found.st_mtim};
+}
+
+void LiveTier::add_status(int fd, struct stat& status) {
+    if (!S_ISREG(status.st_mode)) {
+        return;
+    }
+    const auto name = name_of(fd, status);
+    const std::shared_ptr<LiveFile> file = name ? find(*name) : nullptr;
+    if (!file) {
+        return;
+    }
+    const FileLock lock{file->mutex};
+    const auto listed = list_.find(file->name);
+    const bool newer =
+        file->open ? is_newer(*file) : listed && *listed && is_dirty((*listed)->state);
+    if (!newer) {
+        return;
+    }
+    if (const auto found = status_of(*file)) {
+        status.st_size = found->bytes;
+        status.st_blocks = found->blocks;
+        status.st_mtim = found->modified;
+        if (!file->open && !file->moving) {
+            file->closed_status = found;
+        }
+    }
+}
+
+LiveTier::AttributeChange::AttributeChange(LiveTier* tier, int fd) : tier_{tier}, fd_{fd} {
+    const std::shared_ptr<LiveFile> file = tier_ != nullptr ? tier_->find(fd) : nullptr;
+    if (!file) {
+        return;
+    }
+    const FileLock lock{file->mutex};
+    if (auto named = tier_->global_->open_again(fd, file->path)) {
+        if (auto stamp = named->file->stamp()) {
+            before_ = *stamp;
+        }
+    }
+}
+
+// A clean replica would be compared byte by byte at the next use.
+LiveTier::AttributeChange::~AttributeChange() {
+    const std::shared_ptr<LiveFile> file = before_ ? tier_->find(fd_) : nullptr;
+    if (!file) {
+        return;
+    }
+    const FileLock lock{file->mutex};
+    const bool was_open = file->open != nullptr;
+    const auto listed = tier_->list_.find(file->name);
+    const bool clean = listed && *listed && (*listed)->state == ReplicaState::clean;
+    if (!clean || file->moving || (!was_open && !tier_->attach(*file))) {
+        return;
+    }
+    LiveRecord& record = *file->open->record;
+    const auto after = file->open->file->stamp();
+    const StampVerdict then = compare_stamps(record.get().base, *before_);
+    if (after && record.get().state == ReplicaState::clean &&
+        (then == StampVerdict::same || then == StampVerdict::racy) &&
+        compare_stamps(*before_, *after) != StampVerdict::contents) {
+        static_cast<void>(
+            record.change([&after](ReplicaRecord& changed) { changed.base = *after; }));
+    }
+    if (!was_open) {
+        file->descriptor_now.store(-1, std::memory_order_release);
+        file->open.reset();
+    }
+}
+
+// The new path is on the replica before anything looks for its file there.
+void LiveTier::relocate(LiveFile& file, ListedReplica listed, const std::string& path) {
+    file.path = path;
+    if (file.open) {
+        static_cast<void>(
+            file.open->record->change([&path](ReplicaRecord& record) { record.path = path; }));
+    } else if (auto replica = fast_->open(file.name); replica && *replica) {
+        if (auto record = read_replica_record(**replica, fast_->key()); record && *record) {
+            (*record)->path = path;
+            static_cast<void>((*replica)->set_record(encode(**record, fast_->key())));
+        }
+    }
+    listed.path = path;
+    static_cast<void>(list_.put(listed));
+}
+
+void LiveTier::renamed(const std::string& from, const std::string& to) {
+    for (const ListedReplica& one : list_.all_below(from)) {
+        if (const std::shared_ptr<LiveFile> file = find(one.name)) {
+            FileLock lock{file->mutex};
+            file->moved.wait(lock, [&file] { return !file->moving; });
+            relocate(*file, one, to + one.path.substr(from.size()));
+        }
+    }
+}
+
+void LiveTier::before_unlink(int fd) {
+    struct stat found{};
+    const std::shared_ptr<LiveFile> file =
+        kernel::fstat(fd, &found) == 0 && found.st_nlink > 1 ? find(fd) : nullptr;
+    if (file) {
+        static_cast<void>(move_now(file->path));
+    }
+}
+
+void LiveTier::unlinked(int fd) {
+    struct stat found{};
+    if (kernel::fstat(fd, &found) != 0 || found.st_nlink > 0 || !S_ISREG(found.st_mode)) {
+        return;
+    }
+    const std::shared_ptr<LiveFile> file = find(fd);
+    if (!file) {
+        return;
+    }
+    const FileLock lock{file->mutex};
+    file->removed = true;
+    bool used = false;
+    {
+        const std::lock_guard tier_lock{mutex_};
+        used = file->handles > 0;
+    }
+    if (!used && !file->moving && !file->fills) {
+        evict_file(*file);
+        const std::lock_guard tier_lock{mutex_};
+        files_.erase(file->name);
+    }
+}
+
+std::string LiveTier::describe(int fd) {
+    const std::shared_ptr<LiveFile> file = find(fd);
+    if (!file) {
+        return R"({"state":"none","generation":0,"bytes":0,"moving":false})";
+    }
+    const FileLock lock{file->mutex};
+    const auto listed = list_.find(file->name);
+    const ListedReplica one = listed && *listed ? **listed : ListedReplica{};
+    const ReplicaState state = file->open ? file->open->record->get().state : one.state;
+    return fmt::format(R"({{"state":"{}","generation":{},"bytes":{},"moving":{}}})",
+                       tier::name_of(state), one.generation, one.bytes, file->moving);
+}
+
+std::string LiveTier::describe_all(const std::string& path) {
+    const auto sums = list_.sums(path);
+    const ListedSums all = sums ? *sums : ListedSums{};
+    const std::lock_guard lock{mutex_};
+    return fmt::format(
+        R"({{"schema":"forebay.tier.status/1","fast":"{:016x}","replicas":{},"bytes":{},)"
+        R"("waiting":{},"waiting_bytes":{},"made":{},"filled":{},"moved":{},"moved_bytes":{},)"
+        R"("evicted":{},"rescued":{},"failed":{},"given_up":{}}})",
+        fast_->owner(), all.replicas, all.bytes, all.waiting, all.waiting_bytes, counts_.made,
+        counts_.filled, counts_.moved, counts_.moved_bytes, counts_.evicted, counts_.rescued,
+        counts_.failed, counts_.given_up);
+}
+
+}  // namespace forebay::tier

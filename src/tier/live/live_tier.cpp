@@ -1,0 +1,469 @@
+// Which files are in use, what is done when they are opened and closed, and what is asked of all.
+#include "tier/live/live_tier.hpp"
+
+#include "foundation/kernel/calls.hpp"
+#include "tier/catalogue/redo.hpp"
+#include "tier/policy/admission.hpp"
+#include "tier/posix/tiered_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+#include <utility>
+
+namespace forebay::tier {
+
+namespace {
+
+void tell(const std::string& message) {
+    std::fprintf(stderr, "forebay-mount: %s\n", message.c_str());
+}
+
+bool is_dirty(ReplicaState state) noexcept {
+    return state == ReplicaState::dirty || state == ReplicaState::moving;
+}
+
+std::string_view name_in(std::string_view path) noexcept {
+    return path.substr(path.rfind('/') + 1);
+}
+
+bool is_within(const std::string& path, const std::string& folder) {
+    return path == folder || path.starts_with(folder + "/");
+}
+
+int errno_of(const Error& error) noexcept { return error.system != 0 ? error.system : EIO; }
+
+}  // namespace
+
+LiveTier::LiveTier(std::unique_ptr<FastFolder> fast, OwnFd fast_folder,
+                   std::unique_ptr<GlobalFolder> global, PolicyFinder policies)
+    : fast_{std::move(fast)},
+      fast_folder_{std::move(fast_folder)},
+      global_{std::move(global)},
+      policies_{std::move(policies)} {}
+
+Result<std::unique_ptr<LiveTier>> LiveTier::start(const LiveOptions& options) {
+    auto fast = FastFolder::open(options.fast);
+    if (!fast) {
+        return failure(std::move(fast.error()));
+    }
+    auto global = GlobalFolder::open(options.global);
+    if (!global) {
+        return failure(std::move(global.error()));
+    }
+    auto fast_folder = GlobalFolder::open(options.fast);
+    if (!fast_folder) {
+        return failure(std::move(fast_folder.error()));
+    }
+    if (is_within((*fast_folder)->path(), (*global)->path()) ||
+        is_within((*global)->path(), (*fast_folder)->path())) {
+        return failure(
+            {ErrorCode::argument, 0,
+             fmt::format("cannot use {} as fast storage of {} (one is within the other). "
+                         "Name a folder elsewhere.",
+                         options.fast, options.global)});
+    }
+    OwnFd room{kernel::open(options.fast.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    auto policies = PolicyFinder::open((*global)->path(), options.policy);
+    if (!policies) {
+        return failure(std::move(policies.error()));
+    }
+    // The list that forebay-tier keeps is not kept up to date here: it makes it again.
+    for (const char* const name : {"/list.sqlite", "/list.sqlite-wal", "/list.sqlite-shm"}) {
+        static_cast<void>(kernel::unlink((options.fast + name).c_str()));
+    }
+    std::unique_ptr<LiveTier> tier{
+        new LiveTier{std::move(*fast), std::move(room), std::move(*global), std::move(*policies)}};
+    CopyMemory memory;
+    auto found = recover(tier->parts(), memory);
+    if (!found) {
+        return failure(std::move(found.error()));
+    }
+    tier->adopt_found(*found);
+    tier->thread_ = std::thread{[raw = tier.get()] { raw->run(); }};
+    return tier;
+}
+
+LiveTier::~LiveTier() { leave(); }
+
+void LiveTier::adopt_found(const std::vector<RecoveredReplica>& found) {
+    for (const RecoveredReplica& one : found) {
+        if (!one.kept_in.empty()) {
+            ++counts_.rescued;
+            tell(
+                fmt::format("{} was changed or removed by somebody else: the bytes that were "
+                            "written to it are in {}. Compare the two.",
+                            one.path.empty() ? "a file" : one.path, one.kept_in));
+        }
+        if (one.obstacle) {
+            tell(one.obstacle->message);
+        }
+    }
+    for (const ListedReplica& one : list_.all_below("/")) {
+        auto file = std::make_shared<LiveFile>(one.name);
+        file->path = one.path;
+        file->policy = policies_.policy_of(one.path);
+        file->dirtied_ns = file->written_ns = clock_.now_ns();
+        files_[one.name] = std::move(file);
+    }
+}
+
+std::optional<ReplicaName> LiveTier::name_of(int fd, const struct stat& found) {
+    {
+        const std::lock_guard lock{mutex_};
+        const auto known = systems_.find(found.st_dev);
+        if (known != systems_.end()) {
+            return ReplicaName{known->second, found.st_ino};
+        }
+    }
+    const auto name = name_of_file(fd, "a file");
+    if (!name) {
+        return std::nullopt;
+    }
+    const std::lock_guard lock{mutex_};
+    systems_[found.st_dev] = name->file_system;
+    return *name;
+}
+
+std::shared_ptr<LiveFile> LiveTier::find(const ReplicaName& name) {
+    const std::lock_guard lock{mutex_};
+    const auto found = files_.find(name);
+    return found == files_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<LiveFile> LiveTier::find(int fd) {
+    struct stat found{};
+    if (kernel::fstat(fd, &found) != 0 || !S_ISREG(found.st_mode)) {
+        return nullptr;
+    }
+    const auto name = name_of(fd, found);
+    return name ? find(*name) : nullptr;
+}
+
+std::shared_ptr<LiveFile> LiveTier::take(const ReplicaName& name, bool writes) {
+    const std::lock_guard lock{mutex_};
+    auto& file = files_[name];
+    if (!file) {
+        file = std::make_shared<LiveFile>(name);
+    }
+    ++file->handles;
+    file->writers += writes ? 1 : 0;
+    return file;
+}
+
+int LiveTier::open(const TieredOpening& opening, std::shared_ptr<LiveFile>& opened) {
+    struct stat found{};
+    if (kernel::fstat(opening.fd, &found) != 0) {
+        return errno;
+    }
+    const auto name = name_of(opening.fd, found);
+    if (!name) {
+        return EIO;
+    }
+    std::shared_ptr<LiveFile> file = take(*name, opening.writes);
+    int error = 0;
+    {
+        FileLock lock{file->mutex};
+        // A replica that is being filled, or was just moved, cannot go before that has ended.
+        file->moved.wait(lock, [&] {
+            return !opening.writes || !(file->fills || (file->moving && !is_newer(*file)));
+        });
+        file->removed = found.st_nlink == 0;
+        if (!file->removed) {
+            file->path = opening.path;
+        }
+        file->policy = policies_.policy_of(opening.path);
+        error = prepare(*file, opening);
+    }
+    if (error != 0) {
+        close(file, opening.writes);
+        return error;
+    }
+    opened = std::move(file);
+    return 0;
+}
+
+int LiveTier::prepare(LiveFile& file, const TieredOpening& opening) {
+    if (!file.open && !file.moving) {
+        if (const int error = verify(file); error != 0) {
+            return error;
+        }
+    }
+    if (file.moving && !file.open && !attach(file)) {
+        return EIO;
+    }
+    if (file.open && !is_newer(file) && opening.writes) {
+        evict_file(file);  // it is written in place
+    }
+    look_again(file);
+    if (file.open) {
+        if (!opening.empties) {
+            return 0;
+        }
+        if (const int error = begin_change(file); error != 0) {
+            return error;
+        }
+        return ::ftruncate(file.open->descriptor, 0) == 0 ? 0 : errno;
+    }
+    if (const int error = refuse_lost(file, opening); error != 0) {
+        return error;
+    }
+    if (opening.empties && ::ftruncate(opening.fd, 0) != 0) {
+        return errno;
+    }
+    struct stat found{};
+    if (kernel::fstat(opening.fd, &found) != 0) {
+        return errno;
+    }
+    if (opening.writes) {
+        // Another writer may be in the middle of a write in place.
+        return found.st_size == 0 && found.st_nlink > 0 && (found.st_mode & S_IWUSR) != 0 &&
+                       writers_of(file) == 1
+                   ? begin_empty(file, opening)
+                   : 0;
+    }
+    if (writers_of(file) == 0 && file.policy.preload && found.st_size > 0 &&
+        is_admitted(file, false, found.st_size)) {
+        if (found.st_size <= filled_at_once) {
+            return fill(file, opening.fd);
+        }
+        file.filling = true;
+        const std::lock_guard lock{mutex_};
+        to_fill_.push_back(files_[file.name]);
+        news_.notify_all();
+    }
+    return 0;
+}
+
+std::uint32_t LiveTier::writers_of(const LiveFile& file) {
+    const std::lock_guard lock{mutex_};
+    return file.writers;
+}
+
+void LiveTier::look_again(LiveFile& file) {
+    if (!file.open || file.moving || is_newer(file)) {
+        return;
+    }
+    const auto found = file.open->file->stamp();
+    const StampVerdict verdict =
+        found ? compare_stamps(file.open->record->get().base, *found) : StampVerdict::contents;
+    if (verdict == StampVerdict::contents || verdict == StampVerdict::other_file) {
+        evict_file(file);
+    }
+}
+
+// A marker of this tier says that the replica, which is gone, had newer bytes.
+int LiveTier::refuse_lost(LiveFile& file, const TieredOpening& opening) {
+    auto named = global_->open_again(opening.fd, file.path);
+    if (!named) {
+        return 0;  // without the right to write to it, it has no replica
+    }
+    const auto marker = read_marker(*named->file, fast_->key());
+    if (!marker || judge_marker(*marker, file.name.inode, fast_->owner()) != MarkerVerdict::lost) {
+        return 0;
+    }
+    if (opening.empties) {
+        const auto removed = named->file->remove_record();
+        return removed ? 0 : errno_of(removed.error());
+    }
+    tell(
+        fmt::format("cannot open {} (the replica with its newest bytes is gone). Bring the fast "
+                    "place back, or write it anew.",
+                    file.path));
+    return EIO;
+}
+
+// Sets a replica right that nobody has open, and opens it.
+int LiveTier::verify(LiveFile& file) {
+    const auto listed = list_.find(file.name);
+    if (!listed || !*listed) {
+        return 0;
+    }
+    if ((*listed)->path != file.path) {
+        relocate(file, **listed, file.path);
+    }
+    CopyMemory memory{copy_request_bytes / 4};
+    const auto done = set_right(parts(), file.name, memory);
+    if (!done) {
+        tell(done.error().message);
+        // Where fast storage fails, the file itself has all bytes of a clean replica.
+        return is_dirty((*listed)->state) ? errno_of(done.error()) : 0;
+    }
+    if (done->done == RedoAction::rescue) {
+        file.rescued = true;
+        tell(
+            fmt::format("{} was changed by somebody else: the bytes that were written to it are in "
+                        "{}. Compare the two.",
+                        file.path, done->kept_in));
+        const std::lock_guard lock{mutex_};
+        ++counts_.rescued;
+    }
+    const auto left = list_.find(file.name);
+    file.closed_status.reset();
+    return left && *left && !attach(file) ? EIO : 0;
+}
+
+bool LiveTier::attach(LiveFile& file) {
+    auto replica = fast_->open(file.name);
+    auto whole = global_->open(file.path, file.name);
+    if (!replica || !*replica || !whole || !*whole) {
+        tell(fmt::format("cannot use the replica of {} ({}). Look at both files.", file.path,
+                         !replica  ? replica.error().message
+                         : !whole  ? whole.error().message
+                         : !*whole ? "the file is not under this name"
+                                   : "it is gone"));
+        return false;
+    }
+    auto record = read_replica_record(**replica, fast_->key());
+    if (!record || !*record) {
+        return false;
+    }
+    auto opened = std::make_unique<OpenedReplica>();
+    // Files of a FastFolder are PosixTieredFiles.
+    opened->descriptor = static_cast<PosixTieredFile&>(**replica).fd();
+    opened->replica = std::move(*replica);
+    opened->file = std::move(*whole);
+    opened->record =
+        std::make_unique<LiveRecord>(*opened->replica, fast_->key(), std::move(**record));
+    file.open = std::move(opened);
+    file.closed_status.reset();
+    file.descriptor_now.store(file.open->descriptor, std::memory_order_release);
+    return true;
+}
+
+void LiveTier::detach(LiveFile& file) {
+    file.descriptor_now.store(-1, std::memory_order_release);
+    if (file.open) {
+        file.retired.push_back(std::move(file.open));
+    }
+}
+
+bool LiveTier::is_newer(const LiveFile& file) {
+    return file.open && is_dirty(file.open->record->get().state);
+}
+
+LiveTier::PlaceRoom LiveTier::room() const {
+    struct statvfs system{};
+    if (::fstatvfs(fast_folder_.get(), &system) != 0) {
+        return {};
+    }
+    const auto unit = static_cast<std::int64_t>(system.f_frsize);
+    const auto capacity = static_cast<std::int64_t>(system.f_blocks) * unit;
+    return {capacity, capacity - static_cast<std::int64_t>(system.f_bavail) * unit};
+}
+
+bool LiveTier::is_admitted(const LiveFile& file, bool writes, std::int64_t bytes) {
+    const PlaceRoom place = room();
+    const FastRoom room{.capacity_bytes = place.capacity,
+                        .used_bytes = place.used,
+                        .high_bytes = place.high(),
+                        .low_bytes = place.low()};
+    const TieredUse use{.name = name_in(file.path), .writes = writes, .bytes = bytes, .heat = 1};
+    return admission_of(file.policy, use, room, {}, false) == AdmissionVerdict::admitted;
+}
+
+// Makes a replica for an empty file; without one, the file itself is written.
+int LiveTier::begin_empty(LiveFile& file, const TieredOpening& opening) {
+    if (!is_admitted(file, true, 0)) {
+        return 0;
+    }
+    auto named = global_->open_again(opening.fd, file.path);
+    if (!named) {
+        return 0;
+    }
+    const auto made = make_replica(parts(), file.name, file.path, *named->file, calendar_.now_ns());
+    if (!made) {
+        // It may have a name already, but no marker on the file.
+        static_cast<void>(evict(parts(), file.name));
+        const std::lock_guard lock{mutex_};
+        ++counts_.given_up;
+        return 0;
+    }
+    file.dirtied_ns = file.written_ns = clock_.now_ns();
+    {
+        const std::lock_guard lock{mutex_};
+        ++counts_.made;
+    }
+    return attach(file) ? 0 : EIO;
+}
+
+int LiveTier::fill(LiveFile& file, int fd) {
+    file.filling = false;
+    auto named = global_->open_again(fd, file.path);
+    if (!named) {
+        return 0;
+    }
+    CopyMemory memory{copy_request_bytes / 4};
+    const auto end = fill_replica(parts(), file.name, file.path, *named->file, clock_, memory);
+    if (!end || *end == FillEnd::changed) {
+        return 0;  // it is read from the file itself
+    }
+    if (*end != FillEnd::filled) {
+        tell(fmt::format("cannot open {} ({}). {}", file.path,
+                         *end == FillEnd::lost ? "the replica with its newest bytes is gone"
+                                               : "another fast place has bytes that it lacks",
+                         *end == FillEnd::lost ? "Bring the fast place back, or write it anew."
+                                               : "Run `forebay tier finish` there first."));
+        return EIO;
+    }
+    {
+        const std::lock_guard lock{mutex_};
+        ++counts_.filled;
+    }
+    return attach(file) ? 0 : EIO;
+}
+
+void LiveTier::evict_file(LiveFile& file) {
+    detach(file);
+    file.closed_status.reset();
+    if (auto gone = evict(parts(), file.name); !gone) {
+        tell(gone.error().message);
+    }
+    const std::lock_guard lock{mutex_};
+    ++counts_.evicted;
+}
+
+void LiveTier::note_closed(LiveFile& file) {
+    if (file.open && is_newer(file)) {
+        file.closed_status = status_of(file);
+    }
+}
+
+void LiveTier::close(const std::shared_ptr<LiveFile>& file, bool writes) {
+    const FileLock lock{file->mutex};
+    if (writes && is_newer(*file)) {
+        file->written_ns = clock_.now_ns();
+        // So that the list has its size.
+        if (const auto stamp = file->open->replica->stamp()) {
+            static_cast<void>(list_.put(listed(file->name, file->open->record->get(), *stamp)));
+        }
+    }
+    bool last = false;
+    {
+        const std::lock_guard tier_lock{mutex_};
+        file->writers -= writes ? 1 : 0;
+        last = --file->handles == 0;
+    }
+    if (last && file->removed && !file->moving) {
+        evict_file(*file);
+    }
+    if (last && !file->moving) {
+        note_closed(*file);
+        file->descriptor_now.store(-1, std::memory_order_release);
+        file->open.reset();
+        file->retired.clear();
+    }
+    const auto known = list_.find(file->name);
+    const std::lock_guard tier_lock{mutex_};
+    if (file->handles == 0 && !file->moving && !(known && *known)) {
+        files_.erase(file->name);
+    }
+    news_.notify_all();
+}
+
+}  // namespace forebay::tier

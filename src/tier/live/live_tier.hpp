@@ -1,0 +1,227 @@
+// The tier of a folder while programs use it: for each open file it says whether bytes go to the
+// replica or to the file itself, and moves what was written in a thread of its own. It knows no
+// FUSE: whoever serves programs' calls asks it. All functions may be called by any thread.
+#pragma once
+
+#include "foundation/base/result.hpp"
+#include "storage/posix/clock.hpp"
+#include "tier/live/live_file.hpp"
+#include "tier/live/memory_list.hpp"
+#include "tier/live/policy_finder.hpp"
+#include "tier/mover/copy_range.hpp"
+#include "tier/mover/move_task.hpp"
+#include "tier/mover/replicas.hpp"
+#include "tier/posix/fast_folder.hpp"
+#include "tier/posix/global_folder.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <sys/stat.h>
+#include <thread>
+#include <vector>
+
+namespace forebay::tier {
+
+struct LiveOptions {
+    std::string fast;       // the folder of replicas, the user's own
+    std::string global;     // the folder of the parallel file system
+    FolderPolicy policy{};  // of folders below that have none of their own
+};
+
+// A file that a program has opened.
+struct TieredOpening {
+    int fd = -1;  // of the file itself, with the program's access mode
+    std::string path{};
+    bool writes = false;
+    bool empties = false;  // O_TRUNC, which open() carries out
+};
+
+struct FastWrite {
+    std::int64_t offset = 0;
+    bool appends = false;
+    bool synced = false;  // as by O_DSYNC
+    std::span<const std::byte> bytes{};
+};
+
+// How much of a request was carried out on the replica.
+struct FastResult {
+    std::int64_t bytes = 0;
+    int error = 0;         // errno, if `bytes` is 0
+    bool to_file = false;  // what is left has to be done with the file itself
+};
+
+// What was moved and what was not, since the tier was started.
+struct LiveCounts {
+    std::int64_t made = 0;
+    std::int64_t filled = 0;
+    std::int64_t moved = 0;
+    std::int64_t moved_bytes = 0;
+    std::int64_t evicted = 0;
+    std::int64_t rescued = 0;
+    std::int64_t failed = 0;    // moves that are tried again
+    std::int64_t given_up = 0;  // files that went on at the parallel file system, for lack of room
+};
+
+class LiveTier {
+public:
+    // A file of up to so many bytes is filled before its open() returns; others in the background.
+    static constexpr std::int64_t filled_at_once = std::int64_t{4} << 20;
+
+    // Opens both places, sets all replicas right and starts the mover. Called before anything is
+    // mounted over the folder.
+    [[nodiscard]] static Result<std::unique_ptr<LiveTier>> start(const LiveOptions& options);
+    LiveTier(const LiveTier&) = delete;
+    LiveTier& operator=(const LiveTier&) = delete;
+    ~LiveTier();
+
+    // Returns an errno or 0. After success, close() has to follow.
+    [[nodiscard]] int open(const TieredOpening& opening, std::shared_ptr<LiveFile>& opened);
+    void close(const std::shared_ptr<LiveFile>& file, bool writes);
+
+    [[nodiscard]] FastResult write(LiveFile& file, const FastWrite& order);
+    [[nodiscard]] FastResult truncate(LiveFile& file, std::int64_t bytes);
+    [[nodiscard]] FastResult allocate(LiveFile& file, int mode, std::int64_t offset,
+                                      std::int64_t bytes);
+    // Before a program changes the replica by other calls, such as copy_file_range. `to_file`: it
+    // has none.
+    [[nodiscard]] FastResult prepare_change(LiveFile& file);
+    // `to_file`: the file itself has to be synced.
+    [[nodiscard]] FastResult sync(LiveFile& file, bool data_only);
+
+    // Sets size, blocks and time of a file whose replica is newer.
+    void add_status(int fd, struct stat& status);
+    // Sets the mtime of a replica that is newer than its file. False: that is to be done to the
+    // file.
+    [[nodiscard]] bool set_modified(int fd, const timespec& modified);
+    // Before and after the tier's user changes attributes of a file (mode, owner, links, names), so
+    // that this counts for no change by others. May be called for files of any kind.
+    class AttributeChange {
+    public:
+        AttributeChange(LiveTier* tier, int fd);
+        AttributeChange(const AttributeChange&) = delete;
+        AttributeChange& operator=(const AttributeChange&) = delete;
+        ~AttributeChange();
+
+    private:
+        LiveTier* tier_;
+        int fd_;
+        std::optional<VersionStamp> before_;
+    };
+    // Moves what a file lacks before it may lose its owner's right to write, or one of several
+    // names: it could not be found by that.
+    [[nodiscard]] int before_protection(int fd, mode_t mode);
+    void before_unlink(int fd);
+
+    // A file or folder has got another name.
+    void renamed(const std::string& from, const std::string& to);
+    // A name of the file of `fd` was removed.
+    void unlinked(int fd);
+    void policy_changed() { policies_.forget(); }
+
+    // What a user asks, about a file or everything below a folder. They return an errno or 0.
+    [[nodiscard]] int move_now(const std::string& path);
+    [[nodiscard]] int evict_now(const std::string& path);
+    [[nodiscard]] int fill_now(int fd, const std::string& path);
+    // As JSON.
+    [[nodiscard]] std::string describe(int fd);
+    [[nodiscard]] std::string describe_all(const std::string& path);
+
+    // Ends the mover. First it moves everything, but what a policy leaves to the user. Returns how
+    // many files could not be moved.
+    std::int64_t finish();
+    // Ends the mover, and leaves what is dirty in fast storage.
+    void leave();
+    // What a user says of the end: finish() leaves everything, too.
+    void leave_at_end() noexcept { leaves_.store(true, std::memory_order_relaxed); }
+
+    [[nodiscard]] const std::string& root() const noexcept { return global_->path(); }
+
+private:
+    LiveTier(std::unique_ptr<FastFolder> fast, OwnFd fast_folder,
+             std::unique_ptr<GlobalFolder> global, PolicyFinder policies);
+
+    struct PlaceRoom {
+        std::int64_t capacity = 0;  // bytes, as all numbers here
+        std::int64_t used = 0;
+        [[nodiscard]] std::int64_t high() const noexcept { return capacity / 10 * 9; }
+        [[nodiscard]] std::int64_t low() const noexcept { return capacity / 10 * 7; }
+    };
+    // Of the fast place; it is asked by a descriptor, since nothing is looked up by a path here.
+    [[nodiscard]] PlaceRoom room() const;
+
+    using FileLock = std::unique_lock<std::mutex>;
+    [[nodiscard]] TierParts parts() { return {*fast_, *global_, list_}; }
+    [[nodiscard]] std::optional<ReplicaName> name_of(int fd, const struct stat& found);
+    [[nodiscard]] std::shared_ptr<LiveFile> find(const ReplicaName& name);
+    [[nodiscard]] std::shared_ptr<LiveFile> find(int fd);
+    // The file's entry, with one more handle.
+    [[nodiscard]] std::shared_ptr<LiveFile> take(const ReplicaName& name, bool writes);
+    void adopt_found(const std::vector<RecoveredReplica>& found);
+
+    // The following want the file's lock.
+    [[nodiscard]] int prepare(LiveFile& file, const TieredOpening& opening);
+    [[nodiscard]] int verify(LiveFile& file);
+    // Drops an open replica without newer bytes if somebody else has changed the file.
+    void look_again(LiveFile& file);
+    [[nodiscard]] int refuse_lost(LiveFile& file, const TieredOpening& opening);
+    [[nodiscard]] std::uint32_t writers_of(const LiveFile& file);
+    [[nodiscard]] int begin_empty(LiveFile& file, const TieredOpening& opening);
+    [[nodiscard]] bool attach(LiveFile& file);
+    static void detach(LiveFile& file);
+    [[nodiscard]] static bool is_newer(const LiveFile& file);
+    [[nodiscard]] int begin_change(LiveFile& file);
+    [[nodiscard]] bool is_admitted(const LiveFile& file, bool writes, std::int64_t bytes);
+    void evict_file(LiveFile& file);
+    // Moves what is in the replica, and removes it: the file itself is used from then on. Returns
+    // an errno or 0.
+    [[nodiscard]] int give_up(LiveFile& file, FileLock& lock);
+    [[nodiscard]] int fill(LiveFile& file, int fd);
+    // Evicts replicas that nobody uses, those that were used first before others. False: none.
+    [[nodiscard]] bool give_room(const LiveFile& except);
+    // What follows from the end of a move. Returns an errno or 0.
+    int settle(LiveFile& file, const Result<MoveEnd>& end);
+    void rescue_file(LiveFile& file);
+    [[nodiscard]] std::optional<ReplicaStatus> status_of(LiveFile& file);
+    void note_closed(LiveFile& file);
+    void relocate(LiveFile& file, ListedReplica listed, const std::string& path);
+
+    // The mover.
+    void run();
+    [[nodiscard]] std::shared_ptr<LiveFile> choose();
+    void move(const std::shared_ptr<LiveFile>& file);
+    void put_away(LiveFile& file);
+    void fill_next();
+    void evict_old();
+    void forget_unused(const LiveFile& file);
+    void end_thread(bool moves_all);
+
+    std::unique_ptr<FastFolder> fast_;
+    OwnFd fast_folder_;
+    std::unique_ptr<GlobalFolder> global_;
+    MemoryReplicaList list_;
+    PolicyFinder policies_;
+    adapters::SteadyClock clock_;
+    adapters::CalendarClock calendar_;
+    std::atomic<bool> leaves_ = false;
+
+    std::mutex mutex_;  // protects the members down to thread_; taken after a file's lock
+    std::map<ReplicaName, std::shared_ptr<LiveFile>> files_;
+    std::map<dev_t, std::uint64_t> systems_;  // numbers of file systems by device
+    std::deque<std::weak_ptr<LiveFile>> to_fill_;
+    LiveCounts counts_{};
+    bool ends_ = false;
+    bool finishes_ = false;
+    std::condition_variable news_;
+    std::int64_t looked_ns_ = 0;  // when evict_old() has looked at all; the mover's
+    std::thread thread_;
+};
+
+}  // namespace forebay::tier

@@ -1,0 +1,355 @@
+// The thread that moves what was written, fills what is read, and evicts what is in the way; and
+// what a user asks for by hand.
+#include "tier/live/live_tier.hpp"
+
+#include "storage/transfer/gate.hpp"
+#include "tier/policy/evict_order.hpp"
+#include "tier/policy/move_order.hpp"
+#include "tier/posix/tiered_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstdio>
+#include <fmt/format.h>
+#include <utility>
+
+namespace forebay::tier {
+
+namespace {
+
+constexpr auto look_every = std::chrono::milliseconds{200};
+constexpr std::int64_t look_at_all_ns = 10'000'000'000;
+
+bool is_dirty(ReplicaState state) noexcept {
+    return state == ReplicaState::dirty || state == ReplicaState::moving;
+}
+
+}  // namespace
+
+void LiveTier::run() {
+    std::unique_lock lock{mutex_};
+    while (!ends_) {
+        lock.unlock();
+        const std::shared_ptr<LiveFile> next = choose();
+        if (next) {
+            move(next);
+        } else {
+            fill_next();
+            evict_old();
+        }
+        lock.lock();
+        if (!next && !ends_) {
+            if (finishes_) {
+                break;
+            }
+            news_.wait_for(lock, look_every);
+        }
+    }
+}
+
+// The file that is moved next; it is marked as being moved. Null: none.
+std::shared_ptr<LiveFile> LiveTier::choose() {
+    std::vector<std::shared_ptr<LiveFile>> files;
+    std::vector<MoveCandidate> candidates;
+    bool finishes = false;
+    {
+        const std::lock_guard lock{mutex_};
+        finishes = finishes_;
+    }
+    for (const ListedReplica& one : list_.all_waiting()) {
+        const std::shared_ptr<LiveFile> file = find(one.name);
+        const FileLock lock = file ? FileLock{file->mutex, std::try_to_lock} : FileLock{};
+        if (!lock.owns_lock() || file->removed) {
+            continue;
+        }
+        bool written = false;
+        {
+            const std::lock_guard tier_lock{mutex_};
+            written = file->writers > 0;
+        }
+        candidates.push_back({.bytes = one.bytes,
+                              .dirtied_ns = file->dirtied_ns,
+                              .written_ns = file->written_ns,
+                              .retry_ns = finishes && file->failures < 2 ? 0 : file->retry_ns,
+                              .open = written && !finishes,
+                              .asked = file->asked,
+                              .under_way = file->moving || (finishes && file->failures > 1),
+                              .trigger = file->policy.trigger,
+                              .idle_ns = file->policy.idle_ns,
+                              .size_bytes = file->policy.size_bytes});
+        files.push_back(file);
+    }
+    const PlaceRoom place = room();
+    const auto choice = next_to_move(
+        candidates,
+        {.now_ns = clock_.now_ns(), .pressed = place.used > place.high(), .job_ends = finishes});
+    return choice ? files[choice->candidate] : nullptr;
+}
+
+void LiveTier::move(const std::shared_ptr<LiveFile>& file) {
+    FileLock lock{file->mutex};
+    if (!file->open && verify(*file) != 0) {
+        constexpr std::int64_t retry_after_ns = 5'000'000'000;
+        file->retry_ns = clock_.now_ns() + retry_after_ns;
+        ++file->failures;
+        file->moved.notify_all();
+        return;
+    }
+    if (!is_newer(*file)) {
+        if (file->open) {
+            if (const auto stamp = file->open->replica->stamp()) {
+                static_cast<void>(list_.put(listed(file->name, file->open->record->get(), *stamp)));
+            }
+        }
+        file->asked = false;
+        put_away(*file);
+        file->moved.notify_all();
+        return;
+    }
+    file->moving = true;
+    OpenedReplica& open = *file->open;
+    // The mover has files of its own, since programs' calls use the others meanwhile.
+    auto replica = fast_->open(file->name);
+    auto whole = global_->open(file->path, file->name);
+    lock.unlock();
+    Result<MoveEnd> end =
+        failure({ErrorCode::input_output, EIO,
+                 fmt::format("cannot move {} (it cannot be opened). Look at it.", file->path)});
+    if (replica && *replica && whole && *whole) {
+        transfer::FixedGate gate{(*whole)->stripes().targets, 2};
+        CopyMemory memory;
+        end =
+            MoveTask{parts(), {file->name, **replica, **whole, *open.record}, gate, clock_, memory}
+                .run();
+    }
+    lock.lock();
+    file->moving = false;
+    static_cast<void>(settle(*file, end));
+    if (end) {
+        file->asked = false;
+    }
+    put_away(*file);
+    file->moved.notify_all();
+}
+
+void LiveTier::put_away(LiveFile& file) {
+    bool used = false;
+    {
+        const std::lock_guard lock{mutex_};
+        used = file.handles > 0;
+    }
+    if (used) {
+        return;
+    }
+    if (file.removed) {
+        evict_file(file);
+    }
+    note_closed(file);
+    file.descriptor_now.store(-1, std::memory_order_release);
+    file.open.reset();
+    file.retired.clear();
+    forget_unused(file);
+}
+
+// An entry that stayed would be taken for that of a later file with this inode number.
+void LiveTier::forget_unused(const LiveFile& file) {
+    const auto known = list_.find(file.name);
+    const std::lock_guard lock{mutex_};
+    if (file.handles == 0 && known && !*known) {
+        files_.erase(file.name);
+    }
+}
+
+void LiveTier::fill_next() {
+    std::shared_ptr<LiveFile> file;
+    {
+        const std::lock_guard lock{mutex_};
+        if (to_fill_.empty()) {
+            return;
+        }
+        file = to_fill_.front().lock();
+        to_fill_.pop_front();
+        if (!file) {
+            return;
+        }
+    }
+    std::string path;
+    {
+        const FileLock lock{file->mutex};
+        if (file->open || !file->filling || file->removed || writers_of(*file) > 0) {
+            file->filling = false;
+            return;
+        }
+        file->fills = true;
+        path = file->path;
+    }
+    // Without the file's lock: programs read the file itself meanwhile.
+    auto whole = global_->open(path, file->name);
+    if (whole && *whole) {
+        CopyMemory memory;
+        const auto end = fill_replica(parts(), file->name, path, **whole, clock_, memory);
+        const std::lock_guard tier_lock{mutex_};
+        if (end && *end == FillEnd::filled) {
+            ++counts_.filled;
+            files_[file->name] = file;
+        }
+    }
+    const FileLock lock{file->mutex};
+    file->filling = file->fills = false;
+    if (!file->open) {
+        put_away(*file);
+    }
+    file->moved.notify_all();
+}
+
+// Replicas whose time is up, and the coldest ones where fast storage is full.
+void LiveTier::evict_old() {
+    const PlaceRoom place = room();
+    const std::int64_t now = clock_.now_ns();
+    if (place.used <= place.high() && now - looked_ns_ < look_at_all_ns) {
+        return;
+    }
+    looked_ns_ = now;
+    std::vector<std::shared_ptr<LiveFile>> files;
+    std::vector<EvictCandidate> candidates;
+    for (const ListedReplica& one : list_.all_below("/")) {
+        const std::shared_ptr<LiveFile> file =
+            one.state == ReplicaState::clean ? find(one.name) : nullptr;
+        if (!file) {
+            continue;
+        }
+        const FileLock lock{file->mutex, std::try_to_lock};
+        const std::lock_guard tier_lock{mutex_};
+        const bool used = !lock.owns_lock() || file->handles > 0 || file->moving;
+        candidates.push_back({.bytes = one.bytes,
+                              .clean = true,
+                              .open = used,
+                              .pinned = lock.owns_lock() && file->policy.pinned,
+                              .heat = one.heat,
+                              .used_ns = one.used_ns,
+                              .live_ns = lock.owns_lock() ? file->policy.live_ns : 0});
+        files.push_back(file);
+    }
+    for (const std::size_t one : to_evict(candidates, {.now_ns = calendar_.now_ns(),
+                                                       .used_bytes = place.used,
+                                                       .high_bytes = place.high(),
+                                                       .low_bytes = place.low()})) {
+        const FileLock lock{files[one]->mutex};
+        const std::lock_guard tier_lock{mutex_};
+        if (files[one]->handles == 0 && !files[one]->moving && evict(parts(), files[one]->name)) {
+            ++counts_.evicted;
+            files_.erase(files[one]->name);
+        }
+    }
+}
+
+int LiveTier::move_now(const std::string& path) {
+    int error = 0;
+    for (const ListedReplica& one : list_.all_below(path)) {
+        const std::shared_ptr<LiveFile> file = is_dirty(one.state) ? find(one.name) : nullptr;
+        if (!file) {
+            continue;
+        }
+        FileLock lock{file->mutex};
+        const auto now = list_.find(one.name);
+        if (file->removed || !now || !*now || !is_dirty((*now)->state)) {
+            continue;
+        }
+        file->asked = true;
+        const std::uint32_t failures = file->failures;
+        file->retry_ns = 0;
+        news_.notify_all();
+        file->moved.wait(
+            lock, [&] { return !file->asked || file->removed || file->failures > failures; });
+        error = file->failures > failures || std::exchange(file->rescued, false) ? EIO : error;
+    }
+    return error;
+}
+
+int LiveTier::evict_now(const std::string& path) {
+    int error = 0;
+    for (const ListedReplica& one : list_.all_below(path)) {
+        const std::shared_ptr<LiveFile> file = find(one.name);
+        if (!file) {
+            continue;
+        }
+        FileLock lock{file->mutex};
+        file->moved.wait(lock, [&file] { return !file->moving; });
+        const auto now = list_.find(one.name);
+        if (now && *now && (*now)->state == ReplicaState::clean) {
+            evict_file(*file);
+        } else if (now && *now) {
+            error = EBUSY;
+        }
+    }
+    return error;
+}
+
+int LiveTier::fill_now(int fd, const std::string& path) {
+    struct stat found{};
+    if (::fstat(fd, &found) != 0 || !S_ISREG(found.st_mode)) {
+        return EINVAL;
+    }
+    const auto name = name_of(fd, found);
+    if (!name) {
+        return EIO;
+    }
+    const std::shared_ptr<LiveFile> file = take(*name, false);
+    int error = 0;
+    {
+        FileLock lock{file->mutex};
+        file->moved.wait(lock, [&file] { return !file->fills; });
+        file->path = path;
+        const auto listed = list_.find(*name);
+        if (!(listed && *listed)) {
+            error = writers_of(*file) > 0 ? EBUSY : fill(*file, fd);
+            const auto filled = list_.find(*name);
+            error = error == 0 && !(filled && *filled) ? ENOSPC : error;
+        }
+    }
+    close(file, false);
+    return error;
+}
+
+void LiveTier::end_thread(bool moves_all) {
+    {
+        const std::lock_guard lock{mutex_};
+        finishes_ = moves_all;
+        ends_ = !moves_all;
+    }
+    news_.notify_all();
+    if (thread_.joinable()) {
+        thread_.join();
+    }
+}
+
+std::int64_t LiveTier::finish() {
+    if (leaves_.load(std::memory_order_relaxed)) {
+        leave();
+        return 0;
+    }
+    for (const ListedReplica& one : list_.all_waiting()) {
+        if (const std::shared_ptr<LiveFile> file = find(one.name)) {
+            const FileLock lock{file->mutex};
+            file->failures = 0;  // it is tried once more
+            file->retry_ns = 0;
+        }
+    }
+    end_thread(true);
+    std::int64_t left = 0;
+    for (const ListedReplica& one : list_.all_below("/")) {
+        if (is_dirty(one.state)) {
+            ++left;
+            std::fprintf(stderr,
+                         "forebay-mount: %s is not moved: its bytes are in fast storage. Move them "
+                         "with `forebay tier finish`.\n",
+                         one.path.c_str());
+        }
+    }
+    return left;
+}
+
+void LiveTier::leave() { end_thread(false); }
+
+}  // namespace forebay::tier
