@@ -1,5 +1,5 @@
 // forebay-mount [--socket PATH] [--allow-other] [--captured] [--private | --within PROCESS]
-//               [--timeout SECONDS] DIRECTORY
+//               [--timeout SECONDS] [--fast FOLDER [--policy WORDS] [--leave]] DIRECTORY
 // forebay-mount --enter PROCESS FOLDER COMMAND...
 //
 // A FUSE mount over a directory. The kernel sends programs' calls on the directory to this process,
@@ -12,8 +12,12 @@
 // --within, in those of another forebay-mount. The second form becomes COMMAND, in FOLDER as it is
 // there. A server that does not run for SECONDS (default: 60), such as a stopped one, is ended.
 //
-// Exit status: 0 it was unmounted, 1 it could not be mounted, 2 wrong arguments. The second form
-// has the command's, 126 if that cannot be executed, and 127 if it is not found.
+// With --fast, files have replicas in FOLDER (tier/live); WORDS are the policy of folders that have
+// none of their own ("write"). At the end what is not moved yet is moved, or left with --leave.
+//
+// Exit status: 0 it was unmounted, 1 it could not be mounted, 2 wrong arguments, 3 it was
+// unmounted, but files could not be moved from fast storage. The second form has the command's, 126
+// if that cannot be executed, and 127 if it is not found.
 #include "foundation/base/printable.hpp"
 #include "pool/mount/serving/mount_server.hpp"
 #include "pool/mount/serving/mount_watcher.hpp"
@@ -46,6 +50,7 @@ using forebay::mount::WatchOrder;
 constexpr int unmounted = 0;
 constexpr int not_mounted = 1;
 constexpr int wrong_arguments = 2;
+constexpr int not_moved = 3;
 
 int fail(const forebay::Error& error, int status) {
     std::fprintf(stderr, "forebay-mount: %s\n", forebay::printable(error.message).c_str());
@@ -58,6 +63,7 @@ struct MountCommand {
     bool is_private = false;
     pid_t within = 0;
     std::chrono::seconds stopped_max{60};
+    bool leaves = false;  // what is dirty in fast storage at the end
 };
 
 // A number that is more than 0; otherwise 0.
@@ -80,6 +86,12 @@ std::optional<MountCommand> command_of(std::span<char* const> words) {
             command.is_private = true;
         } else if (word == "--timeout" && i + 1 < words.size()) {
             command.stopped_max = std::chrono::seconds{std::max(number_of(words[++i]), 1)};
+        } else if (word == "--fast" && i + 1 < words.size()) {
+            options.fast = words[++i];
+        } else if (word == "--policy" && i + 1 < words.size()) {
+            options.tier_policy = words[++i];
+        } else if (word == "--leave") {
+            command.leaves = true;
         } else if (word == "--within" && i + 1 < words.size()) {
             command.within = number_of(words[++i]);
         } else if (word == "--captured") {
@@ -127,6 +139,18 @@ forebay::Result<void> enter(const MountCommand& command) {
     }
 }
 
+// Moves what is in fast storage, when no program can change it any more. Returns the exit status.
+int end_tier(MountServer& server, bool leaves) {
+    if (server.tier() == nullptr) {
+        return unmounted;
+    }
+    if (leaves) {
+        server.tier()->leave();
+        return unmounted;
+    }
+    return server.tier()->finish() == 0 ? unmounted : not_moved;
+}
+
 int run(std::span<char* const> words) {
     constexpr std::size_t enter_words = 3;
     if (words.size() > enter_words && std::string_view{words[0]} == "--enter") {
@@ -137,8 +161,8 @@ int run(std::span<char* const> words) {
     if (!command) {
         std::fputs(
             "forebay-mount: cannot use these arguments (it takes [--socket PATH] [--allow-other] "
-            "[--captured] [--private | --within PROCESS] [--timeout SECONDS] and the absolute path "
-            "of a directory). Give these.\n",
+            "[--captured] [--private | --within PROCESS] [--timeout SECONDS] [--fast FOLDER "
+            "[--policy WORDS] [--leave]] and the absolute path of a directory). Give these.\n",
             stderr);
         return wrong_arguments;
     }
@@ -181,9 +205,10 @@ int run(std::span<char* const> words) {
     // A reader that waits for this line may wait for the end of the output, too.
     static_cast<void>(std::freopen("/dev/null", "w", stdout));
     (*server)->serve();
+    const int status = end_tier(**server, command->leaves);
     (*server)->lock().remove();
     // Skips destructors, because the thread that waits for signals uses `watcher` and `signals`.
-    std::_Exit(unmounted);
+    std::_Exit(status);
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Handlers of READ, WRITE, FSYNC, FALLOCATE, LSEEK and COPY_FILE_RANGE.
 #include "foundation/base/own_fd.hpp"
 #include "pool/mount/serving/operations.hpp"
+#include "pool/mount/tier/tiered_files.hpp"
 
 #include <cerrno>
 #include <cstddef>
@@ -58,7 +59,9 @@ int write(const FuseRequest& asked, fuse_ino_t number, const char* from, std::si
     }
     // RWF_DSYNC. If the file was opened with O_DSYNC, its descriptor below has that, too.
     if ((file->flags & ~handle.flags & O_DSYNC) != 0) {
-        const int error = asked.server.route().sync(inode.use, handle.fd.get(), true);
+        const tier::FastResult fast = sync_tiered(asked.server.tier(), handle, true);
+        const int error =
+            fast.to_file ? asked.server.route().sync(inode.use, handle.fd.get(), true) : fast.error;
         if (error != 0) {
             return error;
         }
@@ -68,16 +71,29 @@ int write(const FuseRequest& asked, fuse_ino_t number, const char* from, std::si
 }
 
 int fsync(const FuseRequest& asked, fuse_ino_t number, int data_only, fuse_file_info* file) {
-    return asked.server.route().sync(asked.inode(number).use, open_handle(file).fd.get(),
-                                     data_only != 0);
+    const OpenHandle& handle = open_handle(file);
+    const tier::FastResult fast = sync_tiered(asked.server.tier(), handle, data_only != 0);
+    return !fast.to_file ? fast.error
+                         : asked.server.route().sync(asked.inode(number).use, handle.fd.get(),
+                                                     data_only != 0);
 }
 
 int fallocate(const FuseRequest& asked, fuse_ino_t number, int mode, off_t offset, off_t bytes,
               fuse_file_info* file) {
     const int error =
         asked.server.route().step_aside(asked.inode(number).use, pool::ThroughReason::asked);
-    return error != 0 ? error
-                      : errno_of_call(::fallocate(open_handle(file).fd.get(), mode, offset, bytes));
+    if (error != 0) {
+        return error;
+    }
+    const OpenHandle& handle = open_handle(file);
+    if (handle.tiered) {
+        const tier::FastResult fast =
+            asked.server.tier()->allocate(*handle.tiered, mode, offset, bytes);
+        if (!fast.to_file) {
+            return fast.error;
+        }
+    }
+    return errno_of_call(::fallocate(handle.fd.get(), mode, offset, bytes));
 }
 
 int lseek(const FuseRequest& asked, fuse_ino_t number, off_t offset, int whence,
@@ -85,7 +101,7 @@ int lseek(const FuseRequest& asked, fuse_ino_t number, off_t offset, int whence,
     if (const int error = asked.server.route().drain(asked.inode(number).use); error != 0) {
         return error;
     }
-    const off_t at = ::lseek(open_handle(file).fd.get(), offset, whence);
+    const off_t at = ::lseek(open_handle(file).backing(), offset, whence);
     if (at < 0) {
         return errno;
     }
@@ -101,14 +117,18 @@ int copy_file_range(const FuseRequest& asked, fuse_ino_t from_number, off_t from
         error = asked.server.route().step_aside(asked.inode(to_number).use,
                                                 pool::ThroughReason::copied);
     }
+    if (error == 0) {
+        error = prepare_tiered(asked.server.tier(), open_handle(to));
+    }
     if (error != 0) {
         return error;
     }
     const ssize_t moved =
-        ::copy_file_range(open_handle(from).fd.get(), &from_offset, open_handle(to).fd.get(),
+        ::copy_file_range(open_handle(from).backing(), &from_offset, open_handle(to).backing(),
                           &to_offset, bytes, static_cast<unsigned>(flags));
     if (moved < 0) {
-        return errno;
+        // The kernel then copies by READ and WRITE, which know what to do where there is no room.
+        return open_handle(to).tiered && (errno == ENOSPC || errno == EDQUOT) ? EXDEV : errno;
     }
     fuse_reply_write(asked.request, static_cast<std::size_t>(moved));
     return replied;

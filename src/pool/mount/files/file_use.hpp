@@ -5,10 +5,12 @@
 #include "foundation/base/own_fd.hpp"
 #include "pool/client/daemon.hpp"
 #include "pool/client/readahead/read_ahead_policy.hpp"
+#include "tier/live/live_file.hpp"
 
 #include <atomic>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <sys/types.h>
@@ -86,6 +88,12 @@ private:
 struct OpenHandle {
     OwnFd fd;
     int flags = 0;
+    std::shared_ptr<tier::LiveFile> tiered{};  // null: there is no tier
+    // The descriptor that reads go to: of the replica, if the file has one.
+    [[nodiscard]] int backing() const noexcept {
+        const int replica = tiered ? tiered->descriptor() : -1;
+        return replica >= 0 ? replica : fd.get();
+    }
     // It has written deposits, or a captured program may have by it, so a close reports errors.
     std::atomic<bool> deposited = false;
     bool captured = false;  // counted in captured_writers; protected by the file's mutex

@@ -1,6 +1,7 @@
 // Handlers of OPEN, CREATE, FLUSH and RELEASE. Each open file of the mount has its own open file
 // description below, so that flock() has the same meaning there.
 #include "pool/mount/serving/operations.hpp"
+#include "pool/mount/tier/tiered_files.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -29,12 +30,25 @@ void set_reply(fuse_file_info& file, OpenHandle& handle) noexcept {
     file.noflush = (handle.flags & O_ACCMODE) == O_RDONLY ? 1 : 0;
 }
 
+// A handle that the kernel has not got, or has closed.
+void let_go(const FuseRequest& asked, MountedInode& inode, OpenHandle& handle) {
+    asked.server.route().closed(inode.use, handle);
+    if (asked.server.tier() != nullptr) {
+        close_tiered(*asked.server.tier(), handle);
+    }
+}
+
 // Counts the handle, and truncates the file (O_TRUNC) in order with its deposits. Returns 0 or an
 // errno.
 int opened(const FuseRequest& asked, MountedInode& inode, OpenHandle& handle, bool empties) {
     PoolRoute& route = asked.server.route();
     int error = route.opened(inode.use, handle, inode.key.inode);
-    if (error == 0 && empties) {
+    if (error == 0 && asked.server.tier() != nullptr) {
+        error = open_tiered(*asked.server.tier(), inode, handle, empties);
+        if (error != 0) {
+            route.closed(inode.use, handle);
+        }
+    } else if (error == 0 && empties) {
         error = route.truncate(inode.use, handle.fd.get(), 0);
         if (error != 0) {
             route.closed(inode.use, handle);
@@ -58,7 +72,7 @@ int open(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file) {
     }
     set_reply(*file, *handle);
     if (fuse_reply_open(asked.request, file) == -ENOENT) {  // the caller was interrupted
-        asked.server.route().closed(inode.use, *handle);
+        let_go(asked, inode, *handle);
     } else {
         static_cast<void>(handle.release());
     }
@@ -106,7 +120,7 @@ int create(const FuseRequest& asked, fuse_ino_t parent, const char* name, mode_t
     }
     set_reply(*file, *handle);
     if (fuse_reply_create(asked.request, &entry, file) == -ENOENT) {
-        asked.server.route().closed(inode.use, *handle);
+        let_go(asked, inode, *handle);
         asked.server.inodes().forget(inode, 1);
     } else {
         static_cast<void>(handle.release());
@@ -134,7 +148,7 @@ int release(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file) {
     for (const auto& [owner, locked] : gone->lockers) {
         drop_locks(inode.use, owner);
     }
-    asked.server.route().closed(inode.use, *gone);
+    let_go(asked, inode, *gone);
     return 0;
 }
 

@@ -176,15 +176,32 @@ bool PoolRoute::may_pool(const FileUse& use, const OpenHandle& handle) const noe
            (handle.flags & O_DSYNC) == 0 && link_->life() == PoolLink::Life::lives;
 }
 
-std::int64_t PoolRoute::write_below(FileUse& use, OpenHandle& handle, const WriteOrder& order) {
+std::int64_t PoolRoute::write_below(FileUse& use, OpenHandle& handle, const WriteOrder& all) {
+    WriteOrder order = all;
+    if (handle.tiered) {
+        if (!use.unprivileged.exchange(true, relaxed)) {
+            clear_privileges(handle.fd.get());  // a write to the replica does not
+        }
+        const tier::FastResult fast =
+            tier_->write(*handle.tiered, {.offset = order.offset,
+                                          .appends = order.appends,
+                                          .synced = (handle.flags & O_DSYNC) != 0,
+                                          .bytes = order.bytes});
+        if (!fast.to_file) {
+            return fast.error != 0 ? -fast.error : fast.bytes;
+        }
+        order.offset += fast.bytes;
+        order.bytes = order.bytes.subspan(static_cast<std::size_t>(fast.bytes));
+    }
+    const auto before = static_cast<std::int64_t>(all.bytes.size() - order.bytes.size());
     iovec piece{const_cast<std::byte*>(order.bytes.data()), order.bytes.size()};
     const ssize_t moved =
         ::pwritev2(handle.fd.get(), &piece, 1, order.offset, order.appends ? RWF_APPEND : 0);
     if (moved < 0) {
-        return -errno;
+        return before > 0 ? before : -errno;
     }
     use.written.fetch_add(moved, relaxed);
-    return moved;
+    return before + moved;
 }
 
 std::int64_t PoolRoute::deposit(FileUse& use, OpenHandle& handle, const WriteOrder& order) {
@@ -303,7 +320,7 @@ std::int64_t PoolRoute::write_in_order(FileUse& use, OpenHandle& handle, const W
 
 std::int64_t PoolRoute::read(FileUse& use, const OpenHandle& handle, std::int64_t offset,
                              std::span<std::byte> bytes) {
-    FileBelow below{handle.fd.get()};
+    FileBelow below{handle.backing()};
     if (!use.pooled.load(std::memory_order_acquire)) {
         return below.read(offset, bytes);
     }

@@ -11,6 +11,7 @@
 
 #include "pool/mount/files/file_use.hpp"
 #include "pool/mount/link/pool_link.hpp"
+#include "tier/live/live_tier.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -30,6 +31,8 @@ public:
 
     // `link` is null if there is no pool.
     explicit PoolRoute(PoolLink* link) noexcept : link_{link} {}
+    // Files below may have replicas. Called before any request.
+    void use_tier(tier::LiveTier& tier) noexcept { tier_ = &tier; }
 
     // A handle was opened, or was closed (the last one ends the file's use of the pool). Returns 0
     // or an errno.
@@ -82,8 +85,7 @@ private:
     // Whether writes by this handle may become deposits.
     [[nodiscard]] bool may_pool(const FileUse& use, const OpenHandle& handle) const noexcept;
     // Writes to the file below. Returns bytes, or minus an errno.
-    [[nodiscard]] std::int64_t write_below(FileUse& use, OpenHandle& handle,
-                                           const WriteOrder& order);
+    [[nodiscard]] std::int64_t write_below(FileUse& use, OpenHandle& handle, const WriteOrder& all);
     // Writes to the pool, and the rest below if the file leaves it meanwhile. Returns as
     // write_below().
     [[nodiscard]] std::int64_t deposit(FileUse& use, OpenHandle& handle, const WriteOrder& order);
@@ -109,6 +111,7 @@ private:
     [[nodiscard]] int ask(const FileUse& use, protocol::ClientQuestion question);
 
     PoolLink* link_;
+    tier::LiveTier* tier_ = nullptr;
 };
 
 }  // namespace forebay::mount

@@ -136,6 +136,30 @@ Result<std::unique_ptr<MountServer>> MountServer::make(const MountOptions& optio
     return server;
 }
 
+Result<void> MountServer::start_tier() {
+    if (options_.fast.empty()) {
+        return {};
+    }
+    if (link_) {
+        return failure({ErrorCode::unsupported, 0,
+                        "cannot mount with a pool and a fast place (draining into replicas is not "
+                        "built yet). Use one of them."});
+    }
+    auto policy = tier::parse_policy(options_.tier_policy);
+    if (!policy) {
+        return failure(std::move(policy.error()));
+    }
+    auto started = tier::LiveTier::start(
+        {.fast = options_.fast, .global = options_.directory, .policy = std::move(*policy)});
+    if (!started) {
+        return failure(std::move(started.error()));
+    }
+    tier_ = std::move(*started);
+    route_->use_tier(*tier_);
+    below_is_local_ = false;  // a request may wait for a replica
+    return {};
+}
+
 // The watcher of a server that has died unmounts within a second, when the pool has drained. Only
 // if there is no watcher any more, its mount is removed here.
 Result<void> MountServer::open_below() {
@@ -190,8 +214,12 @@ MountServer::~MountServer() {
     }
 }
 
+// The tier is started here, after the watcher: this has neither its lock nor its thread.
 Result<void> MountServer::mount() {
     const std::string& directory = options_.directory;
+    if (auto started = start_tier(); !started) {
+        return started;
+    }
     const bool privileged = by_root_ || options_.in_namespace;
     Result<OwnFd> device = mount_fuse({.directory = directory,
                                        .name = mount_name(::getpid()),

@@ -16,6 +16,7 @@
 #include "pool/mount/serving/request_lead.hpp"
 #include "pool/mount/tree/inode_trimmer.hpp"
 #include "pool/mount/tree/inodes.hpp"
+#include "tier/live/live_tier.hpp"
 
 #include <array>
 #include <cstdint>
@@ -31,7 +32,9 @@ struct MountOptions {
     bool allow_other = false;
     // This process is in a private namespace, and has the right to mount there.
     bool in_namespace = false;
-    bool captured = false;  // programs may be captured, too
+    bool captured = false;              // programs may be captured, too
+    std::string fast;                   // the folder of replicas; empty: no tier
+    std::string tier_policy = "write";  // of folders that have none of their own
 };
 
 // "/proc/self/fd/N": a path to the file of an O_PATH descriptor, for calls that need a path.
@@ -68,6 +71,8 @@ public:
     [[nodiscard]] const pool::Directory* pool() const noexcept {
         return link_ ? &link_->directory() : nullptr;
     }
+    // Null: there is none.
+    [[nodiscard]] tier::LiveTier* tier() noexcept { return tier_.get(); }
     // To be held while anything is mounted.
     [[nodiscard]] DirectoryLock& lock() noexcept { return *lock_; }
     // The number of the kernel's FUSE connection, once it is mounted; 0: not known.
@@ -99,6 +104,7 @@ private:
     explicit MountServer(const MountOptions& options) : options_{options} {}
     // Opens the directory, once it is known that no other server serves it.
     [[nodiscard]] Result<void> open_below();
+    [[nodiscard]] Result<void> start_tier();
     // Opens and locks it. False: another server has the lock.
     [[nodiscard]] Result<bool> lock_below();
     // Processes INIT; fails if the kernel lacks FUSE_DIRECT_IO_ALLOW_MMAP (Linux 6.6).
@@ -109,11 +115,12 @@ private:
 
     MountOptions options_;
     bool by_root_ = false;
-    bool below_is_local_ = false;  // the file system answers without waiting for a server
+    bool below_is_local_ = false;  // it answers without waiting for a server or a replica
     RequestLead lead_;
     std::unique_ptr<PoolLink> link_;
     std::optional<PoolRoute> route_;
     std::optional<DirectoryLock> lock_;
+    std::unique_ptr<tier::LiveTier> tier_;
     std::uint32_t connection_ = 0;
     std::optional<InodeTable> inodes_;
     std::optional<InodeTrimmer> trimmer_;

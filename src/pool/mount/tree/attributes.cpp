@@ -2,6 +2,7 @@
 // and chattr.
 #include "foundation/base/own_fd.hpp"
 #include "pool/mount/serving/operations.hpp"
+#include "pool/mount/tier/tiered_files.hpp"
 #include "pool/protocol/mounted_file.hpp"
 
 #include "forebay_pool.h"
@@ -27,6 +28,7 @@ int status_of(MountServer& server, MountedInode& inode, struct stat& status) {
         return errno;
     }
     server.route().add(inode.use, inode.path.get(), status);
+    add_tiered_status(server.tier(), inode, status);
     return 0;
 }
 
@@ -65,6 +67,9 @@ int set_owner(const MountedInode& inode, const struct stat& wanted, int set) {
 
 int set_size(const FuseRequest& asked, MountedInode& inode, std::int64_t bytes,
              const OpenHandle* handle) {
+    if (asked.server.tier() != nullptr) {
+        return truncate_tiered(*asked.server.tier(), inode, bytes, handle);
+    }
     if (handle != nullptr) {
         return asked.server.route().truncate(inode.use, handle->fd.get(), bytes);
     }
@@ -72,7 +77,8 @@ int set_size(const FuseRequest& asked, MountedInode& inode, std::int64_t bytes,
     return fd.valid() ? asked.server.route().truncate(inode.use, fd.get(), bytes) : errno;
 }
 
-int set_times(const MountedInode& inode, const struct stat& wanted, int set) {
+int set_times(const FuseRequest& asked, const MountedInode& inode, const struct stat& wanted,
+              int set) {
     std::array<timespec, 2> times{timespec{0, UTIME_OMIT}, timespec{0, UTIME_OMIT}};
     if ((set & FUSE_SET_ATTR_ATIME_NOW) != 0) {
         times[0].tv_nsec = UTIME_NOW;
@@ -83,6 +89,9 @@ int set_times(const MountedInode& inode, const struct stat& wanted, int set) {
         times[1].tv_nsec = UTIME_NOW;
     } else if ((set & FUSE_SET_ATTR_MTIME) != 0) {
         times[1] = wanted.st_mtim;
+    }
+    if (times[1].tv_nsec != UTIME_OMIT && set_tiered_time(asked.server.tier(), inode, times[1])) {
+        times[1].tv_nsec = UTIME_OMIT;
     }
     return errno_of_call(
         ::utimensat(inode.path.get(), "", times.data(), AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW));
@@ -105,6 +114,11 @@ int setattr(const FuseRequest& asked, fuse_ino_t number, struct stat* wanted, in
         ban.emplace(inode.use);  // a deposit of a captured program clears no bits
         error = asked.server.route().make_way(inode.use, pool::ThroughReason::asked);
     }
+    if (error == 0 && asked.server.tier() != nullptr && (set & FUSE_SET_ATTR_MODE) != 0) {
+        error = asked.server.tier()->before_protection(inode.path.get(), wanted->st_mode);
+    }
+    const tier::LiveTier::AttributeChange change{
+        (set & ~FUSE_SET_ATTR_SIZE) != 0 ? asked.server.tier() : nullptr, inode.path.get()};
     if (error == 0 && (set & owner) != 0) {
         error = set_owner(inode, *wanted, set);
     }
@@ -116,7 +130,7 @@ int setattr(const FuseRequest& asked, fuse_ino_t number, struct stat* wanted, in
             set_size(asked, inode, wanted->st_size, file == nullptr ? nullptr : &open_handle(file));
     }
     if (error == 0 && (set & times) != 0) {
-        error = set_times(inode, *wanted, set);
+        error = set_times(asked, inode, *wanted, set);
     }
     return error != 0 ? error : answer_status(asked, inode, AnswerOrder::unordered);
 }
@@ -124,6 +138,12 @@ int setattr(const FuseRequest& asked, fuse_ino_t number, struct stat* wanted, in
 int setxattr(const FuseRequest& asked, fuse_ino_t number, const char* name, const char* value,
              std::size_t bytes, int flags) {
     MountedInode& inode = asked.inode(number);
+    if (asked.server.tier() != nullptr) {
+        if (const auto done = order_tier(*asked.server.tier(), inode, name, {value, bytes})) {
+            return *done;
+        }
+    }
+    const tier::LiveTier::AttributeChange change{asked.server.tier(), inode.path.get()};
     const CaptureBan ban{inode.use};
     int error = asked.server.route().before_change(inode.use);
     if (error == 0 && std::string_view{name} == "security.capability") {
@@ -135,6 +155,10 @@ int setxattr(const FuseRequest& asked, fuse_ino_t number, const char* name, cons
 
 int removexattr(const FuseRequest& asked, fuse_ino_t number, const char* name) {
     MountedInode& inode = asked.inode(number);
+    if (asked.server.tier() != nullptr && is_of_tier(*asked.server.tier(), name)) {
+        return ENODATA;
+    }
+    const tier::LiveTier::AttributeChange change{asked.server.tier(), inode.path.get()};
     const int error = asked.server.route().before_change(inode.use);
     const DescriptorName file{inode.path.get()};
     return error != 0 ? error : errno_of_call(::removexattr(file.text(), name));
@@ -159,6 +183,20 @@ int answer_value(const FuseRequest& asked, std::size_t bytes, const Get& get) {
 
 int getxattr(const FuseRequest& asked, fuse_ino_t number, const char* name, std::size_t bytes) {
     const DescriptorName file{asked.inode(number).path.get()};
+    if (asked.server.tier() != nullptr && is_of_tier(*asked.server.tier(), name)) {
+        const auto text = ask_tier(*asked.server.tier(), asked.inode(number), name);
+        if (!text) {
+            return ENODATA;
+        }
+        return answer_value(asked, bytes, [&text](char* to, std::size_t room) -> ssize_t {
+            if (room != 0 && room < text->size()) {
+                errno = ERANGE;
+                return -1;
+            }
+            text->copy(to, room == 0 ? 0 : text->size());
+            return static_cast<ssize_t>(text->size());
+        });
+    }
     return answer_value(asked, bytes, [&](char* to, std::size_t room) {
         return ::getxattr(file.text(), name, to, room);
     });
@@ -167,7 +205,7 @@ int getxattr(const FuseRequest& asked, fuse_ino_t number, const char* name, std:
 int listxattr(const FuseRequest& asked, fuse_ino_t number, std::size_t bytes) {
     const DescriptorName file{asked.inode(number).path.get()};
     return answer_value(asked, bytes, [&](char* to, std::size_t room) {
-        return ::listxattr(file.text(), to, room);
+        return without_tier(asked.server.tier(), to, ::listxattr(file.text(), to, room), room);
     });
 }
 

@@ -1,5 +1,6 @@
 // Handlers of requests about names, carried out relative to the parent directory's descriptor.
 #include "pool/mount/serving/operations.hpp"
+#include "pool/mount/tier/tiered_files.hpp"
 
 #include <climits>
 #include <cstdio>
@@ -23,6 +24,7 @@ int fill_entry(MountServer& server, OwnFd fd, AnswerOrder order, fuse_entry_para
     }
     entry.attr_timeout = server.attributes_valid(inode, order);
     server.route().add(inode.use, inode.path.get(), entry.attr);
+    add_tiered_status(server.tier(), inode, entry.attr);
     entry.ino = InodeTable::number_of(inode);
     entry.entry_timeout = MountServer::names_valid();
     return 0;
@@ -102,6 +104,7 @@ int symlink(const FuseRequest& asked, const char* target, fuse_ino_t parent, con
 }
 
 int unlink(const FuseRequest& asked, fuse_ino_t parent, const char* name) {
+    const NameChange change{asked.server.tier(), folder(asked, parent), name};
     return errno_of_call(::unlinkat(folder(asked, parent), name, 0));
 }
 
@@ -111,13 +114,21 @@ int rmdir(const FuseRequest& asked, fuse_ino_t parent, const char* name) {
 
 int rename(const FuseRequest& asked, fuse_ino_t parent, const char* name, fuse_ino_t to_parent,
            const char* to_name, unsigned flags) {
+    const NameChange from{asked.server.tier(), folder(asked, parent), name};
+    const NameChange to{asked.server.tier(), folder(asked, to_parent), to_name};
     const auto done = ::syscall(SYS_renameat2, folder(asked, parent), name,
                                 folder(asked, to_parent), to_name, flags);
-    return errno_of_call(static_cast<int>(done));
+    const int error = errno_of_call(static_cast<int>(done));
+    if (error == 0) {
+        from.is_now(to, (flags & RENAME_EXCHANGE) != 0);
+    }
+    return error;
 }
 
 int link(const FuseRequest& asked, fuse_ino_t number, fuse_ino_t parent, const char* name) {
     const DescriptorName from{asked.inode(number).path.get()};
+    const tier::LiveTier::AttributeChange change{asked.server.tier(),
+                                                 asked.inode(number).path.get()};
     const int done =
         ::linkat(AT_FDCWD, from.text(), folder(asked, parent), name, AT_SYMLINK_FOLLOW);
     return done != 0 ? errno : answer_entry(asked, parent, name, AnswerOrder::unordered);

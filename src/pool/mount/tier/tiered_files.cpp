@@ -1,0 +1,190 @@
+// Paths are the kernel's (/proc/self/fd): it knows them after renames, too.
+#include "pool/mount/tier/tiered_files.hpp"
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace forebay::mount {
+
+namespace {
+
+std::string name_of_descriptor(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
+
+// Empty: it has none.
+std::string path_of(int fd) {
+    std::array<char, PATH_MAX> path{};
+    const ssize_t bytes = ::readlink(name_of_descriptor(fd).c_str(), path.data(), path.size());
+    return {path.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0};
+}
+
+bool writes(const OpenHandle& handle) noexcept { return (handle.flags & O_ACCMODE) != O_RDONLY; }
+
+int errno_of_call(int done) noexcept { return done == -1 ? errno : 0; }
+
+}  // namespace
+
+int open_tiered(tier::LiveTier& tier, MountedInode& inode, OpenHandle& handle, bool empties) {
+    struct stat found{};
+    if (::fstat(handle.fd.get(), &found) != 0) {
+        return errno;
+    }
+    if (!S_ISREG(found.st_mode)) {
+        return empties ? errno_of_call(::ftruncate(handle.fd.get(), 0)) : 0;
+    }
+    return tier.open({.fd = handle.fd.get(),
+                      .path = path_of(inode.path.get()),
+                      .writes = writes(handle),
+                      .empties = empties},
+                     handle.tiered);
+}
+
+void close_tiered(tier::LiveTier& tier, OpenHandle& handle) {
+    if (handle.tiered) {
+        tier.close(std::exchange(handle.tiered, nullptr), writes(handle));
+    }
+}
+
+tier::FastResult sync_tiered(tier::LiveTier* tier, const OpenHandle& handle, bool data_only) {
+    return tier != nullptr && handle.tiered ? tier->sync(*handle.tiered, data_only)
+                                            : tier::FastResult{.to_file = true};
+}
+
+int prepare_tiered(tier::LiveTier* tier, const OpenHandle& handle) {
+    return tier != nullptr && handle.tiered ? tier->prepare_change(*handle.tiered).error : 0;
+}
+
+int truncate_tiered(tier::LiveTier& tier, const MountedInode& inode, std::int64_t bytes,
+                    const OpenHandle* handle) {
+    if (handle != nullptr && handle->tiered) {
+        const tier::FastResult fast = tier.truncate(*handle->tiered, bytes);
+        return fast.to_file ? errno_of_call(::ftruncate(handle->fd.get(), bytes)) : fast.error;
+    }
+    OpenHandle own;
+    own.flags = O_WRONLY;
+    own.fd = OwnFd{
+        ::open(name_of_descriptor(inode.path.get()).c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)};
+    if (!own.fd.valid()) {
+        return errno;
+    }
+    int error = tier.open({.fd = own.fd.get(), .path = path_of(inode.path.get()), .writes = true},
+                          own.tiered);
+    if (error == 0) {
+        const tier::FastResult fast = tier.truncate(*own.tiered, bytes);
+        error = fast.to_file ? errno_of_call(::ftruncate(own.fd.get(), bytes)) : fast.error;
+        close_tiered(tier, own);
+    }
+    return error;
+}
+
+void add_tiered_status(tier::LiveTier* tier, const MountedInode& inode, struct stat& status) {
+    if (tier != nullptr) {
+        tier->add_status(inode.path.get(), status);
+    }
+}
+
+bool set_tiered_time(tier::LiveTier* tier, const MountedInode& inode, const timespec& modified) {
+    return tier != nullptr && tier->set_modified(inode.path.get(), modified);
+}
+
+bool is_of_tier(const tier::LiveTier& /*tier*/, std::string_view name) noexcept {
+    return name == tier::marker_attribute || name == order_attribute || name == state_attribute ||
+           name == status_attribute;
+}
+
+std::optional<int> order_tier(tier::LiveTier& tier, const MountedInode& inode,
+                              std::string_view name, std::string_view value) {
+    if (name == tier::policy_attribute) {
+        tier.policy_changed();  // it is set as any attribute is
+        return std::nullopt;
+    }
+    if (!is_of_tier(tier, name)) {
+        return std::nullopt;
+    }
+    const std::string path = path_of(inode.path.get());
+    if (name != order_attribute) {
+        return EPERM;
+    }
+    if (value == "move") {
+        return tier.move_now(path);
+    }
+    if (value == "evict") {
+        return tier.evict_now(path);
+    }
+    if (value == "leave") {
+        tier.leave_at_end();
+        return 0;
+    }
+    return value == "fill" ? tier.fill_now(inode.path.get(), path) : EINVAL;
+}
+
+std::optional<std::string> ask_tier(tier::LiveTier& tier, const MountedInode& inode,
+                                    std::string_view name) {
+    if (name == state_attribute) {
+        return tier.describe(inode.path.get());
+    }
+    return name == status_attribute ? std::optional{tier.describe_all(path_of(inode.path.get()))}
+                                    : std::nullopt;
+}
+
+ssize_t without_tier(const tier::LiveTier* tier, char* names, ssize_t bytes, std::size_t room) {
+    if (tier == nullptr || bytes <= 0 || room == 0) {
+        return bytes;  // a size is an upper bound
+    }
+    char* to = names;
+    for (const char* at = names; at < names + bytes;) {
+        const std::size_t length = std::strlen(at) + 1;
+        if (!is_of_tier(*tier, {at, length - 1})) {
+            std::memmove(to, at, length);
+            to += length;
+        }
+        at += length;
+    }
+    return to - names;
+}
+
+NameChange::NameChange(tier::LiveTier* tier, int folder, const char* name) : tier_{tier} {
+    if (tier_ != nullptr) {
+        file_ = OwnFd{::openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)};
+        path_ = path_of(folder) + "/" + name;
+        if (file_.valid()) {
+            tier_->before_unlink(file_.get());
+            change_.emplace(tier_, file_.get());
+        }
+    }
+}
+
+NameChange::~NameChange() {
+    change_.reset();
+    if (tier_ != nullptr && file_.valid()) {
+        tier_->unlinked(file_.get());
+    }
+}
+
+void NameChange::is_now(const NameChange& other, bool exchanged) const {
+    if (tier_ == nullptr) {
+        return;
+    }
+    tier_->policy_changed();
+    if (!exchanged) {
+        // What the other name led to is gone before anything else has it.
+        if (other.file_.valid()) {
+            tier_->unlinked(other.file_.get());
+        }
+        tier_->renamed(path_, other.path_);
+        return;
+    }
+    const std::string aside = other.path_ + "\n";
+    tier_->renamed(other.path_, aside);
+    tier_->renamed(path_, other.path_);
+    tier_->renamed(aside, path_);
+}
+
+}  // namespace forebay::mount

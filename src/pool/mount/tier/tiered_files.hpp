@@ -1,0 +1,73 @@
+// What the mount asks of a tier of fast storage, if it has one. Functions take a null tier where
+// nothing is to be done then.
+#pragma once
+
+#include "foundation/base/own_fd.hpp"
+#include "pool/mount/files/file_use.hpp"
+#include "pool/mount/tree/inodes.hpp"
+#include "tier/live/live_tier.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <sys/stat.h>
+
+namespace forebay::mount {
+
+// Extended attributes by which a user asks a tier through its mount: the value of the first is an
+// order (move, evict, fill, leave), and reading the others gives JSON.
+inline constexpr const char* order_attribute = "user.forebay.order";
+inline constexpr const char* state_attribute = "user.forebay.state";
+inline constexpr const char* status_attribute = "user.forebay.status";
+
+// A handle was opened, with O_TRUNC or not, or is closed. Returns 0 or an errno.
+[[nodiscard]] int open_tiered(tier::LiveTier& tier, MountedInode& inode, OpenHandle& handle,
+                              bool empties);
+void close_tiered(tier::LiveTier& tier, OpenHandle& handle);
+
+[[nodiscard]] tier::FastResult sync_tiered(tier::LiveTier* tier, const OpenHandle& handle,
+                                           bool data_only);
+// Before other calls change the bytes of a handle's backing(). Returns 0 or an errno.
+[[nodiscard]] int prepare_tiered(tier::LiveTier* tier, const OpenHandle& handle);
+// By that handle, or without one. Returns 0 or an errno.
+[[nodiscard]] int truncate_tiered(tier::LiveTier& tier, const MountedInode& inode,
+                                  std::int64_t bytes, const OpenHandle* handle);
+void add_tiered_status(tier::LiveTier* tier, const MountedInode& inode, struct stat& status);
+// Whether the time was set, on the replica.
+[[nodiscard]] bool set_tiered_time(tier::LiveTier* tier, const MountedInode& inode,
+                                   const timespec& modified);
+
+// Attributes of the tier's own, which programs do not see: copies of a file must not get them.
+[[nodiscard]] bool is_of_tier(const tier::LiveTier& tier, std::string_view name) noexcept;
+// Carries out an order. nullopt: this attribute is none of the tier's.
+[[nodiscard]] std::optional<int> order_tier(tier::LiveTier& tier, const MountedInode& inode,
+                                            std::string_view name, std::string_view value);
+// The value of an attribute that is of the tier; nullopt: it has none.
+[[nodiscard]] std::optional<std::string> ask_tier(tier::LiveTier& tier, const MountedInode& inode,
+                                                  std::string_view name);
+// Takes the tier's names out of what listxattr has returned; returns as it does.
+[[nodiscard]] ssize_t without_tier(const tier::LiveTier* tier, char* names, ssize_t bytes,
+                                   std::size_t room);
+
+// While a name is removed or changed: tells the tier of it afterwards.
+class NameChange {
+public:
+    NameChange(tier::LiveTier* tier, int folder, const char* name);
+    NameChange(const NameChange&) = delete;
+    NameChange& operator=(const NameChange&) = delete;
+    // A file whose last name is gone loses its replica.
+    ~NameChange();
+
+    // What had this name now has the other one; and the other way round, if they were exchanged.
+    void is_now(const NameChange& other, bool exchanged) const;
+
+private:
+    tier::LiveTier* tier_;
+    OwnFd file_;
+    std::string path_;
+    std::optional<tier::LiveTier::AttributeChange> change_;  // of its ctime
+};
+
+}  // namespace forebay::mount
