@@ -14,7 +14,7 @@ from forebay import __version__
 from forebay.common.model.errors import SetupError, UsageError
 
 _OF_TUNING = ("probe", "advise", "apply", "verify", "report")
-_OTHERS = ("job-script", "layout", "bench", "pool")
+_OTHERS = ("job-script", "layout", "bench", "pool", "tier")
 SUBCOMMANDS = ("run", "doctor", "settings", "simulate", *_OF_TUNING, *_OTHERS)
 """The subcommands in the order of the help. Each is a folder of `forebay` or `forebay_tuning` with
 a SHORT_HELP, whose module `command` has a function `attach(app)`."""

@@ -10,7 +10,7 @@ from forebay.common.model.named_path import named_path
 from forebay.common.model.output_format import Format
 from forebay.common.options import FormatOption, option
 from forebay.run import SHORT_HELP
-from forebay.run.command_line import RunOptions, comparison_of, perform
+from forebay.run.command_line import RunOptions, comparison_of, perform, tiers_of
 from forebay.run.use_case.run_plan import RunRequest
 from forebay.settings.model.given import overrides_of
 
@@ -31,6 +31,7 @@ Examples:
   forebay run --format json --summary run.json -- mpiexec -n 8 python model.py
   forebay run --pool /scratch/me -- mpiexec -n 8 ./program
   forebay run --pool . --set pool_window=1GiB -- ./serial
+  forebay run --tier /scratch/me=/local/nvme/me -- mpiexec -n 8 ./program
 
 With --pool, what the program writes below PATH is taken by a daemon of the node, in memory, and
 goes to the file system while the program computes. `forebay run` returns when everything is there.
@@ -42,6 +43,10 @@ other bounds.
 With --private, the kernel brings the calls of every program in COMMAND to the pool, as with the
 setting pool_mount, on machines without fusermount3, too: the mount is in a user namespace. Nobody
 else sees it; files of others seem to be nobody's there, and sudo and ssh do not work in it.
+
+With --tier, new files below DIR lie in FAST, fast storage of the node, while the program runs,
+under their own names; they are moved when they are closed, and the rest at the end. Every kind of
+program is served, by a mount. `forebay tier --help` has more.
 
 With --compare, the program runs without Forebay and then with it. What it wrote is compared byte by
 byte, and one sentence says what came of it. It runs in copies of the folder that you are in, so
@@ -87,8 +92,8 @@ and before it is written to: that is more than what is held.
 \b
 Exit status:
   the program's own; 128+n if signal n ended it
-  74   the program ended with 0, but not all that went through the pool arrived: the summary
-       names file, bytes and reason, and the command that finishes the work
+  74   the program ended with 0, but not all that went through the pool or a tier arrived: what is
+       printed names file and reason, and the command that finishes the work
   75   the program ended with 0, and all arrived, but the journal of pool_durability=node could not
        be written all the time: since then a crash of the node might have lost what was not synced
   76   with --compare: the program ended with 0 each time, but files differ that do not differ
@@ -107,6 +112,23 @@ the same; who interrupts this, too, twice, has the rest put into a rescue file.
 
 PairsOption = Annotated[
     Optional[str], option("--pairs", "N", "With --compare: so many pairs of runs (1).")
+]
+TierPlaces = Annotated[
+    Optional[list[str]],
+    option(
+        "--tier",
+        "DIR=FAST",
+        "A folder, and one in fast storage for its files; may be said several times.",
+    ),
+]
+PooledPaths = Annotated[
+    Optional[list[Path]],
+    option(
+        "--pool",
+        "PATH",
+        "A folder (or file) whose files go through the pool; may be said several times.",
+        parser=named_path,
+    ),
 ]
 
 CONTEXT = {"ignore_unknown_options": False, "allow_interspersed_args": False}
@@ -133,15 +155,8 @@ def run(
         Optional[Path],
         option("--summary", "FILE", "Where the summary goes instead of standard error."),
     ] = None,
-    pool: Annotated[
-        Optional[list[Path]],
-        option(
-            "--pool",
-            "PATH",
-            "A folder (or file) whose files go through the pool; may be said several times.",
-            parser=named_path,
-        ),
-    ] = None,
+    pool: PooledPaths = None,
+    tier: TierPlaces = None,
     private: Annotated[
         bool,
         typer.Option(
@@ -179,7 +194,13 @@ def run(
         is_private=private,
     )
     comparison = comparison_of(compare=compare, pairs=pairs, output=output)
-    options = RunOptions(request=request, form=form, verbose=verbose, comparison=comparison)
+    options = RunOptions(
+        request=request,
+        form=form,
+        verbose=verbose,
+        comparison=comparison,
+        tiers=tiers_of(tier or (), has_pool=bool(pool), compares=compare),
+    )
     raise typer.Exit(perform(options))
 
 

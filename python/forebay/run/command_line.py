@@ -21,13 +21,17 @@ from forebay.world import run_world
 
 if TYPE_CHECKING:
     from forebay.ports import RunWorld
+    from forebay.run.use_case.run_plan import RunPlan
     from forebay.run.use_case.run_report import RunReport
 
 _FLAGS = ("-v", "--verbose", "--private", "--compare")
 _WITH_VALUES = (
     "--settings", "--set", "--record", "--summary", "--pool", "--format", "--pairs", "--output-dir",
+    "--tier",
 )  # fmt: skip
 _PAIRS_MAX = 1000
+_NOT_ARRIVED = 74
+"""The status of a run that ended well, but whose bytes are not all where they belong."""
 _FORMATS = {form.value: form for form in Format}
 
 
@@ -69,6 +73,27 @@ class RunOptions:
     verbose: bool = False
     """Whether the summary explains its columns."""
     comparison: ComparisonOptions | None = None
+    tiers: tuple[tuple[Path, Path], ...] = ()
+    """Folders, and the fast storage that their files are kept in meanwhile."""
+
+
+def tiers_of(
+    texts: Sequence[str], *, has_pool: bool, compares: bool
+) -> tuple[tuple[Path, Path], ...]:
+    """The values of --tier. Raises UsageError if they cannot be used."""
+    if texts and (has_pool or compares):
+        name = "--pool" if has_pool else "--compare"
+        raise UsageError(f"cannot use --tier with {name} (that is not built yet). Say one of both.")
+    found = []
+    for text in texts:
+        folder, equals, fast = text.partition("=")
+        if not equals:
+            raise UsageError(
+                f'cannot use --tier "{text}" (it names one folder). Say --tier DIR=FAST: the '
+                "folder, and the one in fast storage."
+            )
+        found.append((named_path(folder), named_path(fast)))
+    return tuple(found)
 
 
 def options_of(words: Sequence[str]) -> RunOptions | None:
@@ -108,6 +133,9 @@ def options_of(words: Sequence[str]) -> RunOptions | None:
             pairs=given["--pairs"][-1] if given["--pairs"] else None,
             output=named_path(given["--output-dir"][-1]) if given["--output-dir"] else None,
         ),
+        tiers=tiers_of(
+            given["--tier"], has_pool=bool(given["--pool"]), compares="--compare" in flags
+        ),
     )
 
 
@@ -123,6 +151,8 @@ def perform(options: RunOptions) -> int:
         return _compare(options, options.comparison, world)
     plan = plan_run(options.request, world)
     _warn(plan.warnings)
+    if options.tiers:
+        return _run_in_tiers(plan, world, options)
     report = carry_out(plan, world, progress=_progress(has_pool=plan.pool is not None))
     _show(report, options, told=plan.warnings)
     if report.pool is not None and not report.pool.end.arrived:
@@ -131,6 +161,22 @@ def perform(options: RunOptions) -> int:
 
         send_messages(messages_of(report.pool.end))
     return report.status
+
+
+def _run_in_tiers(plan: RunPlan, world: RunWorld, options: RunOptions) -> int:
+    """Runs the program with tiers that end with it."""
+    from forebay.tier.files import LocalTiers
+    from forebay.tier.model import TierStart
+
+    tiers = LocalTiers(world.libraries)
+    starts = [TierStart(folder=folder, fast=fast, policy="write") for folder, fast in options.tiers]
+    with tiers.around(starts, world.folder) as ends:
+        report = carry_out(plan, world)
+    end = ends.together()
+    _show(report, options, told=plan.warnings)
+    for message in end.messages:
+        print(f"forebay: {printable(message)}", file=sys.stderr)
+    return report.status or (_NOT_ARRIVED if end.lacks_files else 0)
 
 
 def _warn(warnings: Sequence[str]) -> None:

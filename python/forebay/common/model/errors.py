@@ -79,6 +79,10 @@ class RescueError(ForebayError):
     """The bytes of a rescue file cannot be written to their file."""
 
 
+class TierError(ForebayError):
+    """A tier cannot be started or ended, or refused an order."""
+
+
 class ProbeError(ForebayError):
     """A file system cannot be probed, or a portrait or advice cannot be read."""
 

@@ -1,0 +1,259 @@
+"""`forebay tier …`: parses the command line, asks or starts a tier, prints what came of it."""
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from forebay.common.model.errors import TierError
+from forebay.common.model.named_path import named_path
+from forebay.common.model.output_format import Format
+from forebay.common.model.printable import printable
+from forebay.common.model.units import counted, human_bytes
+from forebay.common.options import FormatOption, option
+from forebay.common.report.output import json_pretty, plain
+from forebay.tier import SHORT_HELP
+from forebay.tier.files import LocalTiers
+from forebay.tier.model import TierOrder, TierStart, TierStatus
+from forebay.world import real_world
+
+HELP = """Keep files in fast storage while they are hot, under their own names.
+
+A mount over a folder of the parallel file system gives the bytes of new files to a folder of fast
+storage (a node's disk, tmpfs), and moves them to the file when it is closed. All programs find them
+under their names as ever, with the right size and time. If fast storage is full, nothing is lost:
+the program goes on with the file itself. fsync makes bytes durable in fast storage.
+
+\b
+Three lines in a job script:
+  forebay tier start /scratch/me --fast /local/nvme/me
+  mpiexec -n 8 ./program
+  forebay tier stop /scratch/me
+
+\b
+A folder's policy is words on the folder, which outlive the job:
+  write          new files go to fast storage first
+  preload        files that are read are copied there
+  off            neither
+  move=close     moved when closed (usual); move=idle:60s, move=size:1GiB, move=job, move=manual
+  live=7d        a replica that nobody has used for so long goes
+  largest=4GiB   larger files are left alone
+  only=*.nc      only files of such names; except=*.tmp all but these
+  pin            never evicted for lack of room
+"""
+
+_STATUSES = """
+\b
+Exit status:
+  0  done
+  1  not done: the message says why
+  2  wrong option
+"""
+START_HELP = f"""Start a tier over DIR: mount over it, and return when that is done.
+
+Needs Linux 6.6, and root or fusermount3. FAST is a folder of your own that nobody else may write
+to; it is made if it is missing. One tier has it at a time. What a tier that was killed has left
+there is set right first, and moved. Programs that stand in DIR already enter it again: cd .
+
+\b
+Examples:
+  forebay tier start /scratch/me --fast /local/nvme/me
+  forebay tier start . --fast /dev/shm/me --policy "write preload move=job"
+{_STATUSES}"""
+STOP_HELP = f"""End a tier: unmount DIR, move what is in fast storage, and return when all is there.
+
+It waits for programs that have files open. What could not be moved is named, and stays in fast
+storage; so does what a policy leaves to you (move=manual), and everything with --leave:
+`forebay tier finish` moves it.
+{_STATUSES}"""
+STATUS_HELP = f"""Say what lies in fast storage below a folder, and what was done.
+
+\b
+In its output:
+  waiting    files whose bytes are in fast storage only
+  given up   files that went on at the parallel file system, since fast storage had no room
+  rescued    replicas of files that somebody else has changed meanwhile; they are in FAST/rescue
+{_STATUSES}"""
+SHOW_HELP = f"""Show a folder's own policy.
+{_STATUSES}"""
+SET_HELP = f"""Give a folder a policy, for its files and those of folders below that have none.
+
+\b
+Examples:
+  forebay tier policy set /scratch/me/restart write move=job
+  forebay tier policy set /scratch/me/input preload live=7d
+  forebay tier policy set /scratch/me/logs off
+{_STATUSES}"""
+PRELOAD_HELP = f"""Copy files to fast storage, and return when they are there.
+{_STATUSES}"""
+SYNC_HELP = f"""Move what is in fast storage only, of files or all below folders, and wait for it.
+{_STATUSES}"""
+EVICT_HELP = f"""Remove replicas of files, or of all below folders. None that is still needed goes.
+{_STATUSES}"""
+STAT_HELP = f"""Say where the bytes of files are.
+
+none: there is no replica; clean: in both places; dirty: in fast storage only; moving: on the way.
+{_STATUSES}"""
+FINISH_HELP = f"""Move what a tier has left in FAST that was killed, or ended with --leave.
+
+No tier may have FAST meanwhile.
+
+Bytes of files that somebody else has changed meanwhile are not moved, but named: they are in
+FAST/rescue, with a note.
+{_STATUSES}"""
+
+_Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder.", parser=named_path)]
+_Paths = Annotated[
+    list[Path], typer.Argument(metavar="PATH...", help="Files or folders.", parser=named_path)
+]
+_Fast = Annotated[Path, option("--fast", "FAST", "Fast storage's folder.", parser=named_path)]
+
+
+def _tiers() -> LocalTiers:
+    return LocalTiers(real_world().libraries)
+
+
+def start(
+    folder: _Folder,
+    fast: _Fast,
+    policy: Annotated[
+        str, option("--policy", "WORDS", "Of folders that have none of their own.")
+    ] = "write",
+) -> None:
+    """Starts a tier."""
+    _tiers().start(TierStart(folder=folder, fast=fast, policy=policy))
+
+
+def stop(
+    folder: _Folder,
+    leave: Annotated[
+        bool, typer.Option("--leave", help="Leave in fast storage what is there.")
+    ] = False,
+) -> None:
+    """Ends a tier."""
+    tiers = _tiers()
+    if leave:
+        tiers.give(folder, TierOrder.LEAVE)
+    end = tiers.stop(folder)
+    for message in end.messages:
+        print(f"forebay: {printable(message)}", file=sys.stderr)
+    if end.lacks_files:
+        raise typer.Exit(1)
+
+
+def status(
+    folder: _Folder = Path(),
+    form: FormatOption = Format.TEXT,
+    watch: Annotated[bool, typer.Option("--watch", help="Again each second.")] = False,
+) -> None:
+    """Says what lies in fast storage."""
+    tiers = _tiers()
+    while True:
+        found = tiers.status(folder)
+        if form is Format.JSON:
+            print(json_pretty({"schema": "forebay.tier.status/1", **plain(found)}))
+        else:
+            print("\n".join(_lines(found)))
+        if not watch:
+            return
+        time.sleep(1)
+
+
+def show_policy(folder: _Folder) -> None:
+    """Shows a policy."""
+    print(_tiers().tool("policy", "show", str(folder)), end="")
+
+
+def set_policy(
+    folder: _Folder,
+    words: Annotated[list[str], typer.Argument(metavar="WORD...", help="Words, as in `--help`.")],
+) -> None:
+    """Sets a policy."""
+    print(_tiers().tool("policy", "set", str(folder), *words), end="")
+
+
+def preload(paths: _Paths) -> None:
+    """Copies files to fast storage."""
+    _give(_files_below(paths), TierOrder.FILL)
+
+
+def sync(paths: _Paths) -> None:
+    """Moves files."""
+    _give(paths, TierOrder.MOVE)
+
+
+def evict(paths: _Paths) -> None:
+    """Removes replicas."""
+    _give(paths, TierOrder.EVICT)
+
+
+def stat(paths: _Paths, form: FormatOption = Format.TEXT) -> None:
+    """Says where bytes are."""
+    tiers = _tiers()
+    found = [(path, tiers.state(path)) for path in paths]
+    if form is Format.JSON:
+        rows = [{"path": str(path), **plain(state)} for path, state in found]
+        print(json_pretty({"schema": "forebay.tier.stat/1", "files": rows}))
+        return
+    for path, state in found:
+        size = f", {human_bytes(state.bytes)} in fast storage" if state.state != "none" else ""
+        print(f"{printable(str(path))}: {'moving' if state.moving else state.state}{size}")
+
+
+def finish(folder: _Folder, fast: _Fast) -> None:
+    """Moves what a tier has left."""
+    print(_tiers().tool("finish", str(fast.resolve()), str(folder.resolve())), end="")
+
+
+def attach(app: typer.Typer) -> None:
+    """Adds `tier` with its subcommands to `app`."""
+    group = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
+    group.command("start", help=START_HELP, short_help="Mount over a folder.")(start)
+    group.command("stop", help=STOP_HELP, short_help="Move everything, and unmount.")(stop)
+    group.command("status", help=STATUS_HELP, short_help="What is in fast storage.")(status)
+    group.command("preload", help=PRELOAD_HELP, short_help="Copy files to fast storage.")(preload)
+    group.command("sync", help=SYNC_HELP, short_help="Move files now, and wait.")(sync)
+    group.command("evict", help=EVICT_HELP, short_help="Make room.")(evict)
+    group.command("stat", help=STAT_HELP, short_help="Where a file's bytes are.")(stat)
+    group.command("finish", help=FINISH_HELP, short_help="Move what was left.")(finish)
+    policies = typer.Typer(
+        help="See and set the policies of folders.", no_args_is_help=True, rich_markup_mode=None
+    )
+    policies.command("show", help=SHOW_HELP, short_help="A folder's own.")(show_policy)
+    policies.command("set", help=SET_HELP, short_help="Give a folder one.")(set_policy)
+    group.add_typer(policies, name="policy", short_help="What a folder's files do.")
+    app.add_typer(group, name="tier", short_help=SHORT_HELP)
+
+
+def _give(paths: Sequence[Path], order: TierOrder) -> None:
+    """Carries an order out for all paths, also behind one that fails."""
+    tiers = _tiers()
+    failed: list[TierError] = []
+    for path in paths:
+        try:
+            tiers.give(path, order)
+        except TierError as error:
+            failed.append(error)
+    if failed:
+        raise TierError(" ".join(str(error) for error in failed))
+
+
+def _files_below(paths: Sequence[Path]) -> Sequence[Path]:
+    found: list[Path] = []
+    for path in paths:
+        below = sorted(one for one in path.rglob("*") if one.is_file() and not one.is_symlink())
+        found += below if path.is_dir() else [path]
+    return found
+
+
+def _lines(found: TierStatus) -> Sequence[str]:
+    return (
+        f"{counted(found.replicas, 'replica')} of {human_bytes(found.bytes)}",
+        f"waiting: {counted(found.waiting, 'file')} of {human_bytes(found.waiting_bytes)}",
+        f"since the start: {found.made} made, {found.filled} preloaded, {found.moved} moved "
+        f"({human_bytes(found.moved_bytes)}), {found.evicted} evicted, {found.given_up} given up, "
+        f"{found.rescued} rescued, {found.failed} moves failed and are tried again",
+    )

@@ -1,0 +1,84 @@
+"""A tier as values: what its mount says of all files, and of one."""
+
+from enum import Enum
+from pathlib import Path
+
+from forebay.common.model.frozen import frozen
+
+
+class TierOrder(Enum):
+    """What a tier is asked to do with a file, or with everything below a folder. The values are
+    those of the mount (src/pool/mount/tier)."""
+
+    MOVE = "move"
+    EVICT = "evict"
+    FILL = "fill"
+    LEAVE = "leave"
+
+
+@frozen
+class TierStatus:
+    """What lies in fast storage below a folder, and what was done since the tier was started.
+    `waiting` are files that the parallel file system lacks bytes of."""
+
+    replicas: int
+    bytes: int
+    waiting: int
+    waiting_bytes: int
+    made: int
+    filled: int
+    moved: int
+    moved_bytes: int
+    evicted: int
+    rescued: int
+    failed: int
+    given_up: int
+
+
+@frozen
+class FileState:
+    """Where the bytes of a file are. `state` is none, clean (in both places), dirty (in fast
+    storage only) or moving."""
+
+    state: str
+    generation: int
+    bytes: int
+    moving: bool
+
+
+@frozen
+class TierStart:
+    """A tier that is to be started: over `folder`, with replicas in `fast`. `policy` holds for
+    folders that have none of their own."""
+
+    folder: Path
+    fast: Path
+    policy: str
+    is_private: bool = False
+
+
+@frozen
+class TierEnd:
+    """How tiers ended: what their mounts said about files that are not where they should be."""
+
+    messages: tuple[str, ...] = ()
+
+    @property
+    def lacks_files(self) -> bool:
+        """Whether a file lacks bytes that are in fast storage, or in a rescue file."""
+        return any("is not moved" in one or "was changed by" in one for one in self.messages)
+
+
+class TierEnds:
+    """The ends of several tiers, one after another."""
+
+    def __init__(self) -> None:
+        self._messages: list[str] = []
+
+    def add(self, end: TierEnd) -> None:
+        """One more has ended."""
+        self._messages += end.messages
+
+    def together(self) -> TierEnd:
+        """As if it had been one."""
+        return TierEnd(messages=tuple(self._messages))

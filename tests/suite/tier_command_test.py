@@ -1,0 +1,155 @@
+"""`forebay tier` and `forebay run --tier`, as a user types them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from suite import mounted as mo
+from suite.command import FOREBAY, environment
+from suite.verdict import ensure
+
+pytestmark = pytest.mark.skipif(
+    not mo.can_mount(), reason="no forebay-mount, or no right to /dev/fuse. Build it; be root."
+)
+NOT_ARRIVED = 74
+
+
+@dataclass(frozen=True, kw_only=True)
+class Places:
+    """A folder, and one in fast storage."""
+
+    folder: Path
+    fast: Path
+
+    def forebay(self, *words: str, status: int = 0) -> subprocess.CompletedProcess[str]:
+        """The command, beside both folders."""
+        done = subprocess.run(
+            [*FOREBAY, *words],
+            cwd=self.folder.parent,
+            capture_output=True,
+            text=True,
+            timeout=mo.SECONDS_MAX,
+            check=False,
+            env=environment(),
+        )
+        said = done.stdout + done.stderr
+        ensure(done.returncode == status, f"{' '.join(words)} ended with {done.returncode}: {said}")
+        return done
+
+    def tier(self, *words: str, status: int = 0) -> str:
+        """Of `forebay tier`: what it printed."""
+        done = self.forebay("tier", *words, status=status)
+        return done.stdout + done.stderr
+
+
+@pytest.fixture
+def places() -> Iterator[Places]:
+    with tempfile.TemporaryDirectory(prefix="tier.", dir="/tmp") as made:
+        folder = Path(made, "global")
+        folder.mkdir()
+        try:
+            yield Places(folder=folder, fast=Path(made, "fast"))
+        finally:
+            mo.unmount(folder)
+
+
+def test_a_tier_is_started_looked_at_and_ended(places: Places) -> None:
+    places.tier("start", "global", "--fast", "fast", "--policy", "write move=job")
+    ensure(mo.is_mounted(places.folder), "it is not mounted")
+    (places.folder / "x").write_bytes(b"x" * 5000)
+    status = json.loads(places.tier("status", "global", "--format", "json"))
+    ensure((status["waiting"], status["waiting_bytes"]) == (1, 5000), f"{status}")
+    ensure("waiting: 1 file of" in places.tier("status", "global"), "the text")
+    ensure("global/x: dirty" in places.tier("stat", "global/x"), "stat")
+    places.tier("evict", "global/x", status=1)
+    places.tier("sync", "global/x")
+    ensure("global/x: clean" in places.tier("stat", "global/x"), "stat")
+    places.tier("evict", "global")
+    ensure("global/x: none" in places.tier("stat", "global/x"), "stat")
+    places.tier("preload", "global")
+    ensure("global/x: clean" in places.tier("stat", "global/x"), "stat")
+    (places.folder / "y").write_bytes(b"y" * 5000)
+    places.tier("stop", "global")
+    ensure(not mo.is_mounted(places.folder), "it is still mounted")
+    ensure((places.folder / "y").read_bytes() == b"y" * 5000, "it was not moved")
+
+
+def test_policies_are_set_and_shown(places: Places) -> None:
+    places.tier("start", "global", "--fast", "fast")
+    places.tier("policy", "set", "global", "write", "move=manual", "largest=1MiB")
+    ensure("move=manual" in places.tier("policy", "show", "global"), "show")
+    (places.folder / "x").write_bytes(b"x")
+    said = places.tier("stop", "global", status=1)
+    ensure(f"{places.folder}/x is not moved" in said, said)
+    said = places.tier("policy", "set", "global", "sometimes", status=1)
+    ensure('cannot use "sometimes"' in said, said)
+    places.tier("finish", "global", "--fast", "fast")
+    ensure((places.folder / "x").read_bytes() == b"x", "it was not moved")
+
+
+def test_what_is_left_is_finished(places: Places) -> None:
+    places.tier("start", "global", "--fast", "fast", "--policy", "write move=job")
+    (places.folder / "x").write_bytes(b"x")
+    places.tier("stop", "global", "--leave")
+    ensure((places.folder / "x").stat().st_size == 0, "it was moved")
+    places.tier("finish", "global", "--fast", "fast")
+    ensure((places.folder / "x").read_bytes() == b"x", "it was not moved")
+
+
+def test_where_no_tier_is_the_command_says_so(places: Places) -> None:
+    (places.folder / "x").write_bytes(b"x")
+    for words in (
+        ("status", "global"),
+        ("stat", "global/x"),
+        ("sync", "global/x"),
+        ("stop", "global"),
+    ):
+        said = places.tier(*words, status=1)
+        ensure("none is mounted there" in said, said)
+    ensure(not os.listxattr(places.folder / "x"), "an order was left on the file")
+
+
+def test_a_program_runs_in_a_tier(places: Places) -> None:
+    script = "seq 100000 > global/out && stat -c %s global/out && cp global/out global/copy"
+    done = places.forebay("run", "--tier", "global=fast", "--", "sh", "-c", script)
+    expected = "".join(f"{number}\n" for number in range(1, 100001))
+    ensure(done.stdout == f"{len(expected)}\n", done.stdout)
+    ensure(not mo.is_mounted(places.folder), "it is still mounted")
+    for name in ("out", "copy"):
+        ensure((places.folder / name).read_text() == expected, f"{name} is wrong")
+    ensure(any((places.fast / "replicas").iterdir()), "it did not go to the tier")
+
+
+def test_a_run_says_what_did_not_arrive(places: Places) -> None:
+    os.setxattr(places.folder, "user.forebay.policy", b"write move=manual")
+    done = places.forebay(
+        *("run", "--tier", "global=fast", "--", "sh", "-c", "echo new > global/x"),
+        status=NOT_ARRIVED,
+    )
+    ensure(f"{places.folder}/x is not moved" in done.stderr, done.stderr)
+
+
+def test_a_run_keeps_the_programs_status_and_working_folder(places: Places) -> None:
+    words = ("run", "--tier", f"{places.folder}={places.fast}", "--")
+    done = places.forebay(*words, "sh", "-c", "cd global && echo x > x && exit 7", status=7)
+    ensure((places.folder / "x").read_text() == "x\n", done.stderr)
+    inside = Places(folder=places.folder / "inside", fast=places.fast)
+    inside.folder.mkdir()
+    inside.forebay(*words, "sh", "-c", "echo y > y")
+    ensure((places.folder / "y").read_text() == "y\n", "it ran below the mount")
+    ensure(len(list((places.fast / "replicas").iterdir())) == 2, "it did not go to the tier")
+
+
+def test_a_tier_with_a_pool_is_refused(places: Places) -> None:
+    words = ("run", "--tier", "global=fast", "--pool", "global", "--", "true")
+    ensure(
+        "cannot use --tier with --pool" in places.forebay(*words, status=2).stderr, "what it says"
+    )
