@@ -127,3 +127,10 @@ if(SQLITE_FOUND)
         forebay_package(sqlite PkgConfig::SQLITE)
     endif()
 endif()
+
+# Slurm's headers; without them its plugin is not built.
+find_path(FOREBAY_SLURM_INCLUDE slurm/spank.h)
+set(FOREBAY_SLURM OFF)
+if(FOREBAY_SLURM_INCLUDE)
+    set(FOREBAY_SLURM ON)
+endif()

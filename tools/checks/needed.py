@@ -21,7 +21,7 @@ from checks.report import Finding, Outcome, Place, run
 
 PRELOADED = ("libforebay_mpi.so", "libforebay_posix.so")
 CORES = ("libforebay_core_*.so",)
-PROGRAMS = ("forebayd", "forebay-*", "libforebay_output.so")
+PROGRAMS = ("forebayd", "forebay-*", "libforebay_output.so", "spank_forebay.so")
 SIMULATOR = ("forebay_sim",)
 GLIBC_MAX = (2, 28)
 # glibc's libraries; before version 2.34, parts of libc were separate libraries.

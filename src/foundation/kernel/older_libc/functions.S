@@ -97,6 +97,7 @@
 
 #if __GLIBC_PREREQ(2, 34)
     moved __pthread_key_create
+    moved dladdr
     moved dlclose
     moved dlerror
     moved dlopen
