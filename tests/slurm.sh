@@ -6,23 +6,61 @@
 #   slurm.sh up FOLDER [TRACKING]   begins it and prints the path of its slurm.conf, for SLURM_CONF;
 #                                   the folder lies outside of /tmp. TRACKING: how it finds a job's
 #                                   processes, linuxproc (usual) or cgroup (version 1: a freezer for
-#                                   each node)
+#                                   each node); memory: as cgroup, and --mem of a job is its limit.
+#                                   With the plugin of build/release, if it was built
 #   slurm.sh down FOLDER            ends it and removes FOLDER
 set -euo pipefail
 action=${1:?up or down}
 folder=${2:?a folder}
 tracking=${3:-linuxproc}
-freezers=/sys/fs/cgroup/freezer
+hierarchies=/sys/fs/cgroup
 conf=$folder/slurm.conf
 nodes=(fb1 fb2)
+sources=$(cd "$(dirname "$0")/.." && pwd)
+libraries=${FOREBAY_LIBDIR:-$sources/build/release/lib}
+plugin=${FOREBAY_SPANK:-$sources/build/release/lib/slurm/spank_forebay.so}
 
 port() {  # one that nobody listens at
     python3 -c "import socket; s = socket.socket(); s.bind(('', 0)); print(s.getsockname()[1])"
 }
 
-own_freezer() {  # what gives a node one; names are this folder's
-    local path=$freezers/forebay-$(stat -c %i "$folder")-$1
-    echo "mkdir -p '$path' && mount --bind '$path' '$folder/cgroup/freezer' &&"
+case $tracking in  # how, by which hierarchies, and what of a job is bounded
+    linuxproc) track=linuxproc controllers=() task=none select=CR_Core ;;
+    cgroup) track=cgroup controllers=(freezer) task=none select=CR_Core ;;
+    memory) track=cgroup controllers=(freezer memory) task=cgroup select=CR_Core_Memory ;;
+    *)
+        echo "unknown tracking $tracking (known: linuxproc, cgroup, memory). Name one." >&2
+        exit 2
+        ;;
+esac
+
+own_groups() {  # what gives a node some; names are this folder's
+    local controller path
+    for controller in "${controllers[@]}"; do
+        path=$hierarchies/$controller/forebay-$(stat -c %i "$folder")-$1
+        echo "mkdir -p '$path' && mount --bind '$path' '$folder/cgroup/$controller' &&"
+    done
+}
+
+# The command that the plugin starts, for every user: root's Python may be where others do not get.
+plugin_files() {
+    local packages
+    packages=$("$sources/.venv/bin/python" -c \
+        'import sysconfig; print(sysconfig.get_path("purelib"))')
+    cat > "$folder/forebay" << END
+#!/bin/sh
+for python in '$sources/.venv/bin/python' /usr/bin/python3; do
+    if [ -x "\$python" ]; then break; fi
+done
+FOREBAY_LIBDIR='$libraries' PYTHONPATH='$sources/python:$packages' PYTHONDONTWRITEBYTECODE=1 \\
+    exec "\$python" '$sources/python/forebay' "\$@"
+END
+    chmod 755 "$folder/forebay"
+    if [[ -e $plugin ]]; then
+        echo "required $plugin forebay=$folder/forebay" > "$folder/plugstack.conf"
+    else
+        : > "$folder/plugstack.conf"
+    fi
 }
 
 down() {
@@ -36,7 +74,7 @@ down() {
         if [[ -s $pid ]]; then kill -KILL "$(< "$pid")" 2> /dev/null || true; fi
     done
     if [[ -d $folder ]]; then
-        for path in "$freezers/forebay-$(stat -c %i "$folder")"-*; do
+        for path in "$hierarchies"/*/"forebay-$(stat -c %i "$folder")"-*; do
             if [[ -d $path ]]; then find "$path" -depth -type d -exec rmdir {} + || true; fi
         done
     fi
@@ -53,6 +91,7 @@ up() {
     munged --force --key-file="$folder/munge.key" --socket="$folder/munge.socket" \
         --pid-file="$folder/munged.pid" --log-file="$folder/munged.log" \
         --seed-file="$folder/munge.seed"
+    plugin_files
     cat > "$conf" << END
 ClusterName=forebay
 SlurmctldHost=$host(127.0.0.1)
@@ -61,13 +100,14 @@ SlurmUser=root
 AuthType=auth/munge
 AuthInfo=socket=$folder/munge.socket
 CryptoType=crypto/munge
-ProctrackType=proctrack/$tracking
-TaskPlugin=task/none
+ProctrackType=proctrack/$track
+TaskPlugin=task/$task
 SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
+SelectTypeParameters=$select
 MpiDefault=none
 ReturnToService=2
 KillWait=5
+PlugStackConfig=$folder/plugstack.conf
 StateSaveLocation=$folder/state
 SlurmdSpoolDir=$folder/spool.%n
 SlurmctldPidFile=$folder/slurmctld.pid
@@ -85,8 +125,9 @@ END
 CgroupPlugin=cgroup/v1
 CgroupAutomount=no
 CgroupMountpoint=$folder/cgroup
+ConstrainRAMSpace=yes
 END
-    mkdir -p "$folder/cgroup/freezer"
+    mkdir -p "$folder"/cgroup/{freezer,memory}
     export SLURM_CONF=$conf
     slurmctld -f "$conf"
     { cat /etc/hosts && printf '127.0.0.1 %s\n' "${nodes[@]}"; } > "$folder/hosts"
@@ -94,7 +135,7 @@ END
         unshare --mount --uts --ipc --pid --fork --kill-child --mount-proc bash -c "
             hostname $node && mount --make-rprivate / && mount --bind '$folder/hosts' /etc/hosts &&
             mount -t tmpfs none /tmp && mount -t tmpfs none /dev/shm &&
-            $(if [[ $tracking == cgroup ]]; then own_freezer "$node"; fi)
+            $(own_groups "$node")
             exec slurmd -D -N $node -f '$conf'" > "$folder/slurmd.$node.out" 2>&1 < /dev/null &
         echo $! > "$folder/$node.pid"
     done
