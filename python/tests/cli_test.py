@@ -280,7 +280,8 @@ def test_help_and_version_are_commands_too(forebay: Forebay) -> None:
 
 def test_settings_shows_those_that_are_named(forebay: Forebay) -> None:
     done = forebay("settings", "pool_cap", "FOREBAY_CB_NODES", "striping_unit")
-    names = [line.split()[0] for line in done.stdout.splitlines() if not line.startswith(" ")]
+    listed = done.stdout.split("\n\n")[0]  # words are explained below
+    names = [line.split()[0] for line in listed.splitlines() if not line.startswith(" ")]
     assert names == ["cb_nodes", "striping_unit", "pool_cap"]
     done = forebay("settings", "--format", "json", "pool_window")
     assert [one["name"] for one in json.loads(done.stdout)["settings"]] == ["pool_window"]

@@ -94,6 +94,8 @@ def test_python_packages_are_those_of_the_wheel(recipe: Recipe) -> None:
     extras = project["optional-dependencies"]
     for text in [*project["dependencies"], *extras["html"], *extras["tuning"]]:
         name, _, least = text.partition(">=")
+        if "python_version" in text:
+            continue  # the recipe takes a newer Python
         if name == "darshan":
             continue  # who has logs installs it; the command says so
         wanted[f"py-{name}"] = least

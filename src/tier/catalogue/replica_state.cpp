@@ -52,6 +52,10 @@ bool is_redundant(ReplicaState state) noexcept {
            state == ReplicaState::evicting;
 }
 
+bool is_dirty(ReplicaState state) noexcept {
+    return state == ReplicaState::dirty || state == ReplicaState::moving;
+}
+
 std::string_view name_of(ReplicaState state) noexcept {
     switch (state) {
         case ReplicaState::none: return "none";

@@ -42,6 +42,8 @@ enum class ReplicaEvent {
 
 // Whether the parallel file system has all bytes, so that the replica may be removed.
 [[nodiscard]] bool is_redundant(ReplicaState state) noexcept;
+// Whether the replica has bytes that its file lacks, or may lack.
+[[nodiscard]] bool is_dirty(ReplicaState state) noexcept;
 
 [[nodiscard]] std::string_view name_of(ReplicaState state) noexcept;
 

@@ -36,8 +36,6 @@ std::int64_t write_some(int fd, const FastWrite& order) {
     }
 }
 
-int errno_of(const Error& error) noexcept { return error.system != 0 ? error.system : EIO; }
-
 }  // namespace
 
 // The replica says that it is dirty, durably, before its bytes change.

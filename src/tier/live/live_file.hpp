@@ -2,11 +2,13 @@
 // replica. LiveTier changes it.
 #pragma once
 
+#include "foundation/base/result.hpp"
 #include "tier/mover/live_record.hpp"
 #include "tier/mover/ports.hpp"
 #include "tier/policy/folder_policy.hpp"
 
 #include <atomic>
+#include <cerrno>
 #include <condition_variable>
 #include <cstdint>
 #include <ctime>
@@ -17,6 +19,10 @@
 #include <vector>
 
 namespace forebay::tier {
+
+[[nodiscard]] inline int errno_of(const Error& error) noexcept {
+    return error.system != 0 ? error.system : EIO;
+}
 
 // A replica that is open, and its file.
 struct OpenedReplica {

@@ -10,14 +10,6 @@
 
 namespace forebay::tier {
 
-namespace {
-
-bool is_dirty(ReplicaState state) noexcept {
-    return state == ReplicaState::dirty || state == ReplicaState::moving;
-}
-
-}  // namespace
-
 std::optional<ReplicaStatus> LiveTier::status_of(LiveFile& file) {
     struct stat found{};
     if (file.open) {

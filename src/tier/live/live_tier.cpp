@@ -24,10 +24,6 @@ void tell(const std::string& message) {
     std::fprintf(stderr, "forebay-mount: %s\n", message.c_str());
 }
 
-bool is_dirty(ReplicaState state) noexcept {
-    return state == ReplicaState::dirty || state == ReplicaState::moving;
-}
-
 std::string_view name_in(std::string_view path) noexcept {
     return path.substr(path.rfind('/') + 1);
 }
@@ -35,8 +31,6 @@ std::string_view name_in(std::string_view path) noexcept {
 bool is_within(const std::string& path, const std::string& folder) {
     return path == folder || path.starts_with(folder + "/");
 }
-
-int errno_of(const Error& error) noexcept { return error.system != 0 ? error.system : EIO; }
 
 }  // namespace
 

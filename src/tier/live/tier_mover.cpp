@@ -21,10 +21,6 @@ namespace {
 constexpr auto look_every = std::chrono::milliseconds{200};
 constexpr std::int64_t look_at_all_ns = 10'000'000'000;
 
-bool is_dirty(ReplicaState state) noexcept {
-    return state == ReplicaState::dirty || state == ReplicaState::moving;
-}
-
 }  // namespace
 
 void LiveTier::run() {

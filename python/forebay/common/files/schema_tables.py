@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from forebay.common.model.errors import SettingsError, SetupError
-from forebay.common.model.newer_python import tomllib
+from forebay.common.model.newer_toml import tomllib
 
 _Table = TypeVar("_Table")
 _PACKAGE = Path(__file__).resolve().parents[2]

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from forebay.common.files.safe_files import read_to_apply
 from forebay.common.model.errors import ForebayError
 from forebay.common.model.frozen import frozen
-from forebay.common.model.newer_python import tomllib
+from forebay.common.model.newer_toml import tomllib
 
 _Made = TypeVar("_Made")
 

@@ -10,10 +10,7 @@ from typing import Any
 
 if sys.version_info >= (3, 11):
     from enum import StrEnum
-
-    import tomllib
 else:
-    import tomli as tomllib
 
     class StrEnum(str, Enum):
         """An enum of texts, each of which prints as itself."""
@@ -52,4 +49,4 @@ else:
             yield row
 
 
-__all__ = ["NoneType", "StrEnum", "UnionType", "pairwise", "tomllib", "zip_of"]
+__all__ = ["NoneType", "StrEnum", "UnionType", "pairwise", "zip_of"]

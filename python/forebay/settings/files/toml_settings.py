@@ -11,7 +11,7 @@ from typing import Any
 from forebay.common.files.safe_files import read_to_apply
 from forebay.common.files.schema_tables import SCHEMA_FOLDERS, decode_table, table_path
 from forebay.common.model.errors import SettingsError
-from forebay.common.model.newer_python import tomllib
+from forebay.common.model.newer_toml import tomllib
 from forebay.settings.model.given import LOCKED_KEY, Override, SiteFile
 from forebay.settings.model.table import Setting, SettingKind, SettingsTable
 

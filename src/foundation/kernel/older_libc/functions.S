@@ -70,6 +70,7 @@
     .text
 #if __GLIBC_PREREQ(2, 29)
     moved exp
+    moved exp2
     moved log
     moved pow
 #endif

@@ -62,10 +62,18 @@ int open(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file) {
     auto handle = std::make_unique<OpenHandle>();
     handle->flags = file->flags;
     const bool empties = (file->flags & O_TRUNC) != 0;
-    handle->fd =
-        OwnFd{::open(DescriptorName{inode.path.get()}.text(), flags_below(file->flags) & ~O_TRUNC)};
-    if (!handle->fd.valid()) {
-        return errno;
+    const auto open_it = [&] {
+        handle->fd = OwnFd{
+            ::open(DescriptorName{inode.path.get()}.text(), flags_below(file->flags) & ~O_TRUNC)};
+        return handle->fd.valid() ? 0 : errno;
+    };
+    int failed = open_it();
+    if (failed == EMFILE) {
+        asked.server.lead().pass_on();
+        failed = asked.server.trimmer().with_room(open_it);
+    }
+    if (failed != 0) {
+        return failed;
     }
     if (const int error = opened(asked, inode, *handle, empties); error != 0) {
         return error;
@@ -98,8 +106,13 @@ int create(const FuseRequest& asked, fuse_ino_t parent, const char* name, mode_t
     handle->flags = file->flags;
     handle->fd = open_or_create(asked, parent, name, mode, file->flags & ~O_TRUNC);
     if (!handle->fd.valid()) {
-        return errno;
+        const int error = errno;
+        const pid_t caller = fuse_req_ctx(asked.request)->pid;
+        return error == EMFILE && asked.server.trimmer().comes_again({caller, parent, name})
+                   ? ESTALE
+                   : error;
     }
+    asked.server.trimmer().has_come({fuse_req_ctx(asked.request)->pid, parent, name});
     OwnFd path{::open(DescriptorName{handle->fd.get()}.text(), O_PATH | O_CLOEXEC)};
     fuse_entry_param entry{};
     int error = path.valid()

@@ -1,6 +1,8 @@
 // Paths are the kernel's (/proc/self/fd): it knows them after renames, too.
 #include "pool/mount/tier/tiered_files.hpp"
 
+#include "pool/mount/serving/operations.hpp"
+
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -19,15 +21,15 @@ namespace {
 std::string name_of_descriptor(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
 
 // Empty: it has none.
-std::string path_of(int fd) {
+std::string current_path_of(int fd) {
     std::array<char, PATH_MAX> path{};
     const ssize_t bytes = ::readlink(name_of_descriptor(fd).c_str(), path.data(), path.size());
     return {path.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0};
 }
 
-bool writes(const OpenHandle& handle) noexcept { return (handle.flags & O_ACCMODE) != O_RDONLY; }
-
-int errno_of_call(int done) noexcept { return done == -1 ? errno : 0; }
+bool is_for_writing(const OpenHandle& handle) noexcept {
+    return (handle.flags & O_ACCMODE) != O_RDONLY;
+}
 
 }  // namespace
 
@@ -40,15 +42,15 @@ int open_tiered(tier::LiveTier& tier, MountedInode& inode, OpenHandle& handle, b
         return empties ? errno_of_call(::ftruncate(handle.fd.get(), 0)) : 0;
     }
     return tier.open({.fd = handle.fd.get(),
-                      .path = path_of(inode.path.get()),
-                      .writes = writes(handle),
+                      .path = current_path_of(inode.path.get()),
+                      .writes = is_for_writing(handle),
                       .empties = empties},
                      handle.tiered);
 }
 
 void close_tiered(tier::LiveTier& tier, OpenHandle& handle) {
     if (handle.tiered) {
-        tier.close(std::exchange(handle.tiered, nullptr), writes(handle));
+        tier.close(std::exchange(handle.tiered, nullptr), is_for_writing(handle));
     }
 }
 
@@ -74,8 +76,9 @@ int truncate_tiered(tier::LiveTier& tier, const MountedInode& inode, std::int64_
     if (!own.fd.valid()) {
         return errno;
     }
-    int error = tier.open({.fd = own.fd.get(), .path = path_of(inode.path.get()), .writes = true},
-                          own.tiered);
+    int error =
+        tier.open({.fd = own.fd.get(), .path = current_path_of(inode.path.get()), .writes = true},
+                  own.tiered);
     if (error == 0) {
         const tier::FastResult fast = tier.truncate(*own.tiered, bytes);
         error = fast.to_file ? errno_of_call(::ftruncate(own.fd.get(), bytes)) : fast.error;
@@ -108,7 +111,7 @@ std::optional<int> order_tier(tier::LiveTier& tier, const MountedInode& inode,
     if (!is_of_tier(tier, name)) {
         return std::nullopt;
     }
-    const std::string path = path_of(inode.path.get());
+    const std::string path = current_path_of(inode.path.get());
     if (name != order_attribute) {
         return EPERM;
     }
@@ -130,8 +133,9 @@ std::optional<std::string> ask_tier(tier::LiveTier& tier, const MountedInode& in
     if (name == state_attribute) {
         return tier.describe(inode.path.get());
     }
-    return name == status_attribute ? std::optional{tier.describe_all(path_of(inode.path.get()))}
-                                    : std::nullopt;
+    return name == status_attribute
+               ? std::optional{tier.describe_all(current_path_of(inode.path.get()))}
+               : std::nullopt;
 }
 
 ssize_t without_tier(const tier::LiveTier* tier, char* names, ssize_t bytes, std::size_t room) {
@@ -153,7 +157,7 @@ ssize_t without_tier(const tier::LiveTier* tier, char* names, ssize_t bytes, std
 NameChange::NameChange(tier::LiveTier* tier, int folder, const char* name) : tier_{tier} {
     if (tier_ != nullptr) {
         file_ = OwnFd{::openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)};
-        path_ = path_of(folder) + "/" + name;
+        path_ = current_path_of(folder) + "/" + name;
         if (file_.valid()) {
             tier_->before_unlink(file_.get());
             change_.emplace(tier_, file_.get());

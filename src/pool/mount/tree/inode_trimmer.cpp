@@ -1,6 +1,7 @@
 // The name of a file is asked of the kernel (/proc/self/fd), which knows it after a rename, too.
 #include "pool/mount/tree/inode_trimmer.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <fcntl.h>
@@ -12,7 +13,9 @@ namespace {
 
 // So many names are asked for while no inode can be added.
 constexpr std::size_t files_at_once = 128;
-constexpr auto room_wait = std::chrono::seconds{1};
+// A request that was sent back is forgotten if it has not come by then: its thread has ended.
+constexpr auto return_wait = std::chrono::seconds{10};
+constexpr auto attempt_pause = std::chrono::milliseconds{1};
 // A pass that helps nothing (all files are in use) is not repeated at once.
 constexpr auto pass_pause = std::chrono::milliseconds{10};
 
@@ -43,15 +46,41 @@ void InodeTrimmer::wake() {
     news_.notify_one();
 }
 
-void InodeTrimmer::wait_for_room() {
-    if (!thread_.joinable()) {
+bool InodeTrimmer::comes_again(const NameRequest& request) {
+    wake();
+    const std::scoped_lock lock{mutex_};
+    const auto now = Clock::now();
+    if (!thread_.joinable() || now < useless_until_) {
+        return false;
+    }
+    std::erase_if(sent_back_, [now](const SentBack& one) { return now - one.at > return_wait; });
+    const bool is_second = std::ranges::any_of(
+        sent_back_, [&](const SentBack& one) { return one.request.caller == request.caller; });
+    if (!is_second) {
+        sent_back_.push_back({request, now});
+    }
+    sent_count_.store(sent_back_.size(), std::memory_order_relaxed);
+    return !is_second;
+}
+
+void InodeTrimmer::has_come(const NameRequest& request) {
+    if (sent_count_.load(std::memory_order_relaxed) == 0) {
         return;
     }
-    wake();
+    const std::scoped_lock lock{mutex_};
+    std::erase_if(sent_back_, [&](const SentBack& one) { return one.request == request; });
+    sent_count_.store(sent_back_.size(), std::memory_order_relaxed);
+}
+
+bool InodeTrimmer::waits(Clock::time_point until) {
     std::unique_lock lock{mutex_};
-    if (std::chrono::steady_clock::now() >= useless_until_) {
-        trimmed_.wait_for(lock, room_wait, [this, seen = passes_] { return passes_ != seen; });
+    if (!thread_.joinable() || Clock::now() >= until || Clock::now() < useless_until_) {
+        return false;
     }
+    wanted_ = true;
+    news_.notify_one();
+    trimmed_.wait_for(lock, attempt_pause);
+    return true;
 }
 
 void InodeTrimmer::run() {

@@ -6,13 +6,17 @@
 #include "pool/mount/serving/fuse.hpp"
 #include "pool/mount/tree/inodes.hpp"
 
+#include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <sys/types.h>
 #include <thread>
+#include <vector>
 
 namespace forebay::mount {
 
@@ -34,12 +38,38 @@ public:
             wake();
         }
     }
-    // To be called when no descriptor was left: waits a while until the kernel was asked to forget
-    // files. It does not forget those of a folder while a request about that folder waits, so that
-    // this helps only where the request is about another one.
-    void wait_for_room();
+    // A request about a name, for which no descriptor was left.
+    struct NameRequest {
+        pid_t caller = 0;  // the thread
+        fuse_ino_t parent = 0;
+        std::string name;
+        bool operator==(const NameRequest&) const = default;
+    };
+    // Whether the request is to be answered with ESTALE. The kernel forgets no file of a folder
+    // while a request about the folder waits; at this error it lets go of the folder, and a path
+    // is looked up once more. The second time there is no such answer.
+    [[nodiscard]] bool comes_again(const NameRequest& request);
+    // To be called when it has come again, and has found a descriptor.
+    void has_come(const NameRequest& request);
+    // Calls `attempt` again and again, while it returns EMFILE, for a second at most. Returns what
+    // it returned last.
+    template <class Attempt>
+    [[nodiscard]] int with_room(const Attempt& attempt) {
+        const auto until = std::chrono::steady_clock::now() + room_wait;
+        wake();
+        int error = attempt();
+        while (error == EMFILE && waits(until)) {
+            error = attempt();
+        }
+        return error;
+    }
 
 private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr auto room_wait = std::chrono::seconds{1};
+
+    // Waits for a pass, or a moment. False: it is `until`, or waiting helps nobody.
+    [[nodiscard]] bool waits(Clock::time_point until);
     void wake();
     void run();
     // Asks the kernel to forget files. Returns how many.
@@ -55,7 +85,13 @@ private:
     std::condition_variable trimmed_;
     std::uint64_t passes_ = 0;
     // Until then no pass is waited for, since the last one found all files in use.
-    std::chrono::steady_clock::time_point useless_until_;
+    Clock::time_point useless_until_;
+    struct SentBack {
+        NameRequest request;
+        Clock::time_point at;
+    };
+    std::vector<SentBack> sent_back_;          // one of a thread at most
+    std::atomic<std::size_t> sent_count_ = 0;  // its size
     bool wanted_ = false;
     bool ends_ = false;
     bool told_ = false;

@@ -34,22 +34,32 @@ int look_up(MountServer& server, fuse_ino_t parent, const char* name, AnswerOrde
             fuse_entry_param& entry) {
     const int folder = server.inodes().at(parent).path.get();
     OwnFd fd{::openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)};
-    if (!fd.valid() && errno == EMFILE) {
-        server.lead().pass_on();
-        server.trimmer().wait_for_room();
-        fd = OwnFd{::openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)};
-    }
     return fd.valid() ? fill_entry(server, std::move(fd), order, entry) : errno;
 }
 
 namespace {
 
-int answer_entry(const FuseRequest& asked, fuse_ino_t parent, const char* name, AnswerOrder order) {
+// Whoever makes something is not sent back if no descriptor is left: it was made.
+enum class NoRoom { waits, comes_again };
+
+int answer_entry(const FuseRequest& asked, fuse_ino_t parent, const char* name, AnswerOrder order,
+                 NoRoom otherwise) {
     fuse_entry_param entry{};
-    const int error = look_up(asked.server, parent, name, order, entry);
-    if (error != 0) {
-        return error;
+    InodeTrimmer& trimmer = asked.server.trimmer();
+    const InodeTrimmer::NameRequest request{fuse_req_ctx(asked.request)->pid, parent, name};
+    int error = look_up(asked.server, parent, name, order, entry);
+    if (error == EMFILE) {
+        asked.server.lead().pass_on();
+        if (otherwise == NoRoom::comes_again && trimmer.comes_again(request)) {
+            return ESTALE;
+        }
+        error =
+            trimmer.with_room([&] { return look_up(asked.server, parent, name, order, entry); });
     }
+    if (error != 0) {
+        return error;  // ENOENT: the kernel may go on to make it, which may need a descriptor, too
+    }
+    trimmer.has_come(request);
     fuse_reply_entry(asked.request, &entry);
     return replied;
 }
@@ -57,7 +67,7 @@ int answer_entry(const FuseRequest& asked, fuse_ino_t parent, const char* name, 
 int folder(const FuseRequest& asked, fuse_ino_t parent) { return asked.inode(parent).path.get(); }
 
 int lookup(const FuseRequest& asked, fuse_ino_t parent, const char* name) {
-    return answer_entry(asked, parent, name, AnswerOrder::ordered);
+    return answer_entry(asked, parent, name, AnswerOrder::ordered, NoRoom::comes_again);
 }
 
 void forget_one(MountServer& server, fuse_ino_t number, std::uint64_t lookups) {
@@ -85,7 +95,8 @@ int made(const FuseRequest& asked, fuse_ino_t parent, const char* name, const Ma
         const CallerIdentity caller{*fuse_req_ctx(asked.request), asked.server.by_root()};
         error = errno_of_call(make());
     }
-    return error != 0 ? error : answer_entry(asked, parent, name, AnswerOrder::unordered);
+    return error != 0 ? error
+                      : answer_entry(asked, parent, name, AnswerOrder::unordered, NoRoom::waits);
 }
 
 int mknod(const FuseRequest& asked, fuse_ino_t parent, const char* name, mode_t mode,
@@ -131,7 +142,8 @@ int link(const FuseRequest& asked, fuse_ino_t number, fuse_ino_t parent, const c
                                                  asked.inode(number).path.get()};
     const int done =
         ::linkat(AT_FDCWD, from.text(), folder(asked, parent), name, AT_SYMLINK_FOLLOW);
-    return done != 0 ? errno : answer_entry(asked, parent, name, AnswerOrder::unordered);
+    return done != 0 ? errno
+                     : answer_entry(asked, parent, name, AnswerOrder::unordered, NoRoom::waits);
 }
 
 int readlink(const FuseRequest& asked, fuse_ino_t number) {
