@@ -3,6 +3,8 @@ other version is a copy of the same library, or of the daemon, with another numb
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -26,6 +28,23 @@ with open(sys.argv[1], "wb") as file:
 def _format() -> int:
     text = (m.ROOT / "schema" / "pool_messages.toml").read_text("utf-8")
     return int(tomllib.loads(text)["format"])
+
+
+HOLDER = """
+import os, sys
+file = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT)
+os.pwrite(file, b"1" * 300000, 0)
+print("ready", flush=True)
+sys.stdin.readline()
+"""
+OTHER = """
+import sys
+with open(sys.argv[1], "r+b") as file:
+    seen = file.read()
+    file.seek(0)
+    file.write(b"2" * 1000)
+assert seen == b"1" * 300000, (len(seen), seen[:9])
+"""
 
 
 def of_older_version(path: Path, folder: Path) -> Path:
@@ -70,3 +89,24 @@ def test_a_newer_program_goes_without_an_older_daemon(
         told = ("pool", "status", "--format", "openmetrics", "--socket", served.socket)
         done = forebay(*told, cwd=folder)
         ensure(done.returncode == 1, done.stdout)
+
+
+def test_programs_of_two_versions_see_each_others_bytes(folder: Path) -> None:
+    """The older one read zeros, and its write was lost when the pool was drained later."""
+    older = of_older_version(daemon.CAPTURE, folder)
+    with pooled.pool(folder, pooled.KEPT) as served:
+        file = served.folder / "file"
+        words = [sys.executable, "-c", HOLDER, file]
+        with subprocess.Popen(
+            words,
+            env={**os.environ, **served.environment()},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as holder:
+            ensure(holder.stdout is not None and holder.stdout.readline() == "ready\n", "no start")
+            environment = {**served.environment(), "LD_PRELOAD": str(older)}
+            pooled.run([sys.executable, "-c", OTHER, file], served.folder, environment)
+            holder.communicate("\n")
+        ensure(served.taken() > 0, "nothing was deposited")
+    ensure(file.read_bytes() == b"2" * 1000 + b"1" * 299000, "bytes are lost")

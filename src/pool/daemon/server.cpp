@@ -15,6 +15,7 @@
 #include <csignal>
 #include <cstdio>
 #include <ctime>
+#include <string_view>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -68,6 +69,16 @@ int wait_for_events(int epoll, std::span<epoll_event> events, nanoseconds wait_m
     const timespec limit{wait_max.count() / second, wait_max.count() % second};
     const int count = static_cast<int>(events.size());
     return std::max(kernel::epoll_wait(epoll, events.data(), count, limit), 0);
+}
+
+protocol::ClientQuestion question_of_another_version() {
+    constexpr std::string_view program = "a program with a library of another version of Forebay";
+    protocol::ClientQuestion question;
+    question.ask = protocol::QuestionKind::uncaptured;
+    question.flags = protocol::itself;
+    static_assert(program.size() < pool::path_bytes);
+    std::ranges::copy(program, question.path.begin());
+    return question;
 }
 
 }  // namespace
@@ -384,8 +395,14 @@ bool DaemonServer::take_question(std::uint64_t number, Session& session) {
     if (!question) {
         note("ended a connection (what process " + std::to_string(session.process()) +
              " said is no question; it may be of another version).");
-        Dispatcher::reject_malformed(session);
-        return false;
+        if (session.client || session.process() <= 0 || session.stands_for_uncaptured) {
+            Dispatcher::reject_malformed(session);
+            return false;
+        }
+        // The process goes on beside the pool, as one that is not captured: it is answered when all
+        // files have left, and they stay out until it has ended.
+        dispatcher_.receive(session, question_of_another_version(), {});
+        return true;
     }
     next_question_near_ = std::chrono::steady_clock::now() + near_for;
     const bool had_bell = session.bell.valid();

@@ -112,7 +112,9 @@ TEST(DaemonServer, GreetsAClientOnce) {
     EXPECT_TRUE(again->descriptors.empty());
 }
 
-TEST(DaemonServer, AnswersGarbageOnceAndGoesOnWithOthers) {
+// It may be a library of another version, whose process goes on beside the pool: as with one that
+// is not captured, all files have left when it is answered.
+TEST(DaemonServer, AnswersGarbageWhenAllFilesHaveLeftAndGoesOnWithOthers) {
     World world;
     const Greeted client{world};
     std::vector<std::vector<std::byte>> garbage;
@@ -125,7 +127,11 @@ TEST(DaemonServer, AnswersGarbageOnceAndGoesOnWithOthers) {
         ASSERT_EQ(deliver(socket.get(), bytes, {}), SendResult::done);
         const auto told = world.answer(socket);
         ASSERT_TRUE(told);
-        EXPECT_EQ(told->reply.error, EPROTO);
+        EXPECT_EQ(told->reply.ask, QuestionKind::uncaptured);
+        ASSERT_EQ(deliver(socket.get(), bytes, {}), SendResult::done);
+        const auto again = world.answer(socket);
+        ASSERT_TRUE(again);
+        EXPECT_EQ(again->reply.error, EPROTO);
         EXPECT_FALSE(world.answer(socket)) << "the connection is closed";
     }
     const auto told = world.ask(client.socket, question(QuestionKind::watch));
