@@ -509,7 +509,7 @@ def test_command(mpi: m.Mpi, folder: Path) -> None:
     ended = forebay_bench(mpi, "hpio", "--launcher", launcher, "-c", "x")
     ensure(ended.status == USAGE, f"status {ended.status}")
     ended = forebay_bench(mpi, "compare", "--pairs", "2", "ior", "--", "ior")
-    ensure(ended.status == USAGE and "decide nothing" in ended.text, ended.tail)
+    ensure(ended.status == USAGE and "decides nothing" in ended.text, ended.tail)
     point = f"hpio -n 0001 -m 001 -O 10 -f 0 -v 0 -d {folder}"
     ended = forebay_bench(
         mpi,

@@ -10,6 +10,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -102,9 +103,8 @@ def _scraped(texts: Path, log: Path) -> str:
 @pytest.mark.skipif(os.geteuid() != 0, reason="root starts the script")
 def test_the_timers_script_writes_a_file_for_each_user_and_removes_it(folder: Path) -> None:
     """In a PID namespace of its own, so that it finds the daemon of this test only."""
-    texts, runtime = folder / "texts", folder / "runtime"
+    texts = folder / "texts"
     texts.mkdir()
-    runtime.mkdir(mode=0o700)
     (texts / "other.prom").write_text("other 1\n")
     command = folder / "forebay"
     command.write_text(f'#!/bin/sh\nexec {shlex.join(FOREBAY)} "$@"\n')
@@ -117,17 +117,18 @@ def test_the_timers_script_writes_a_file_for_each_user_and_removes_it(folder: Pa
         {command} pool stop > /dev/null
         {SCRIPT}
     """
-    done = subprocess.run(
-        ["unshare", "--pid", "--fork", "--mount-proc", "bash", "-c", steps],
-        cwd=folder,
-        env=environment(
-            FOREBAY=str(command), FOREBAY_TEXTFILES=str(texts), XDG_RUNTIME_DIR=str(runtime)
-        ),
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
+    with tempfile.TemporaryDirectory() as runtime:  # a socket's name has at most 107 bytes
+        done = subprocess.run(
+            ["unshare", "--pid", "--fork", "--mount-proc", "bash", "-c", steps],
+            cwd=folder,
+            env=environment(
+                FOREBAY=str(command), FOREBAY_TEXTFILES=str(texts), XDG_RUNTIME_DIR=runtime
+            ),
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
     if "Operation not permitted" in done.stderr:
         pytest.skip("no PID namespace can be made here")
     ensure(done.returncode == 0, done.stderr)

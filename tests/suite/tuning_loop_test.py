@@ -52,9 +52,13 @@ class Loop:
         return ended
 
     def apply(self) -> dict[str, Any]:
-        """The report, which comes behind all that the program says."""
-        said = self._prove("apply", status=0).stderr
-        return dict(json.loads(said.splitlines()[-1]))
+        """The report, which comes behind all that the program says. The status says whether an
+        advised layout took effect, which it does nowhere here."""
+        done = self._prove("apply", status=None)
+        report = dict(json.loads(done.stderr.splitlines()[-1]))
+        missed = any(one["name"] == "layout" and not one["took"] for one in report["effects"])
+        ensure(done.returncode == (5 if missed else 0), f"{done.returncode}: {report}")
+        return report
 
     def verify(self, *options: str, status: int | None) -> str:
         """The findings, as JSON if there are any."""
