@@ -96,7 +96,7 @@ def test_programs_of_two_versions_see_each_others_bytes(folder: Path) -> None:
     older = of_older_version(daemon.CAPTURE, folder)
     with pooled.pool(folder, pooled.KEPT) as served:
         file = served.folder / "file"
-        words = [sys.executable, "-c", HOLDER, file]
+        words: list[str | Path] = [sys.executable, "-c", HOLDER, file]
         with subprocess.Popen(
             words,
             env={**os.environ, **served.environment()},
