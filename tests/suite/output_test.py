@@ -12,6 +12,7 @@ import pytest
 
 from suite import mpi as m
 from suite.compare import RECORD
+from suite.file_systems import mounted_tmpfs
 from suite.on import EACH, FULL
 from suite.pool import pool
 from suite.programs import VARIANTS
@@ -189,6 +190,14 @@ def test_another_number_of_ranks_reads_the_file(
 def test_wrong_uses_are_errors_on_all_ranks(mpi: m.Mpi, folder: Path) -> None:
     ended = m.run(mpi, 4, [_c_program(mpi, "output_errors"), folder]).ensure_success()
     ensure("all refused" in ended.text, ended.text)
+
+
+@EACH
+def test_a_full_disk_is_an_error_of_a_step(mpi: m.Mpi, folder: Path) -> None:
+    """Without Forebay's command: Open MPI's collective writes end with success then."""
+    with mounted_tmpfs(folder / "small", "1m") as small:
+        ended = m.run(mpi, 4, [_c_program(mpi), small, "x.dat", RECORD_OPTIONS])
+    ensure(ended.status != 0 and "cannot write" in ended.text, ended.tail)
 
 
 def test_without_pnetcdf_a_netcdf_file_is_refused(folder: Path) -> None:

@@ -395,9 +395,12 @@ bool DaemonServer::take_question(std::uint64_t number, Session& session) {
     if (!question) {
         note("ended a connection (what process " + std::to_string(session.process()) +
              " said is no question; it may be of another version).");
-        if (session.client || session.process() <= 0 || session.stands_for_uncaptured) {
+        if (session.client || session.stands_for_uncaptured) {
             Dispatcher::reject_malformed(session);
             return false;
+        }
+        if (session.process() <= 0) {  // of another PID namespace: its end cannot be seen
+            context_->pool.close_down(pool::ThroughReason::full);
         }
         // The process goes on beside the pool, as one that is not captured: it is answered when all
         // files have left, and they stay out until it has ended.

@@ -27,8 +27,6 @@ bool is_privileged(int fd) noexcept {
            ::fgetxattr(fd, "security.capability", nullptr, 0) >= 0;
 }
 
-bool writes(const OpenHandle& handle) noexcept { return (handle.flags & O_ACCMODE) != O_RDONLY; }
-
 }  // namespace
 
 // Precondition: the caller holds the file's mutex.
@@ -51,12 +49,12 @@ int PoolRoute::begin_capture(FileUse& use, OpenHandle& handle) {
         return EBUSY;
     }
     const bool is_known =
-        use.pooled.load(relaxed) && (!writes(handle) || use.writes_known.load(relaxed));
+        use.pooled.load(relaxed) && (!handle.writes() || use.writes_known.load(relaxed));
     if ((!is_known && introduce(use, handle.fd.get(), handle.flags, status.st_ino) != 0) ||
         !is_pooled_there(use)) {
         return EBUSY;
     }
-    return !writes(handle) || handle.captured || count_capture(use, handle) ? 0 : EBUSY;
+    return !handle.writes() || handle.captured || count_capture(use, handle) ? 0 : EBUSY;
 }
 
 // False: the handle is not counted, since something is under way beside which no captured program
@@ -101,7 +99,7 @@ int answer_capture(const FuseRequest& asked, fuse_ino_t number, const fuse_file_
     if (const int error = asked.server.route().begin_capture(inode.use, handle); error != 0) {
         return error;
     }
-    if (writes(handle)) {
+    if (handle.writes()) {
         const int error = asked.server.evict_attributes(number);
         if (error != 0 && error != ENOENT) {
             return EBUSY;

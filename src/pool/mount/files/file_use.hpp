@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <fcntl.h>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -86,6 +87,8 @@ private:
 
 // An open file of the mount, with its descriptor of the file below.
 struct OpenHandle {
+    [[nodiscard]] bool writes() const noexcept { return (flags & O_ACCMODE) != O_RDONLY; }
+
     OwnFd fd;
     int flags = 0;
     std::shared_ptr<tier::LiveFile> tiered{};  // null: there is no tier

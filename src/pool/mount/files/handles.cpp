@@ -27,7 +27,7 @@ void set_reply(fuse_file_info& file, OpenHandle& handle) noexcept {
     file.direct_io = 1;
     // Without FLUSH a close is not reported here. A file open for writing needs it, to return
     // errors of deposits.
-    file.noflush = (handle.flags & O_ACCMODE) == O_RDONLY ? 1 : 0;
+    file.noflush = handle.writes() ? 0 : 1;
 }
 
 // A handle that the kernel has not got, or has closed.

@@ -27,10 +27,6 @@ std::string current_path_of(int fd) {
     return {path.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0};
 }
 
-bool is_for_writing(const OpenHandle& handle) noexcept {
-    return (handle.flags & O_ACCMODE) != O_RDONLY;
-}
-
 }  // namespace
 
 int open_tiered(tier::LiveTier& tier, MountedInode& inode, OpenHandle& handle, bool empties) {
@@ -43,14 +39,14 @@ int open_tiered(tier::LiveTier& tier, MountedInode& inode, OpenHandle& handle, b
     }
     return tier.open({.fd = handle.fd.get(),
                       .path = current_path_of(inode.path.get()),
-                      .writes = is_for_writing(handle),
+                      .writes = handle.writes(),
                       .empties = empties},
                      handle.tiered);
 }
 
 void close_tiered(tier::LiveTier& tier, OpenHandle& handle) {
     if (handle.tiered) {
-        tier.close(std::exchange(handle.tiered, nullptr), is_for_writing(handle));
+        tier.close(std::exchange(handle.tiered, nullptr), handle.writes());
     }
 }
 
