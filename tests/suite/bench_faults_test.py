@@ -82,7 +82,8 @@ def test_a_janitor_keeps_nothing_open(mpi: m.Mpi, kernel: str, folder: Path) -> 
         ensure(begun and Path(f"/proc/{process.pid}/fd/1500").exists(), "nothing was begun")
         alone = until(lambda: _open_in_janitor(process.pid, words) == ["pipe"], 10)
         ensure(alone, f"also open: {_open_in_janitor(process.pid, words)}")
-        process.terminate()
+        # By a signal that it cannot catch: its own end would first remove all that it has made.
+        process.kill()
         process.wait(PATIENCE)
 
 

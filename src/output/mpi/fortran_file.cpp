@@ -74,9 +74,8 @@ Result<void> FortranFile::write(const ArrayPart& part, std::span<const std::byte
     }
     MPI_Status status;
     const auto size = static_cast<int>(image.size());
-    if (Result<void> wrote =
-            file_result(MPI_File_write_at(file_, at, image.data(), size, MPI_BYTE, &status),
-                        doing("write"));
+    if (Result<void> wrote = file_result(
+            MPI_File_write_at(file_, at, image.data(), size, MPI_BYTE, &status), doing("write"));
         !wrote) {
         return wrote;
     }
