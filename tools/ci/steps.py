@@ -82,7 +82,7 @@ TEST_ALL = (
     Step("cephfs", ("tools/ci/cephfs.sh",), 900, needs=("release",)),
     Step("unit", ("tools/ci/unit.sh", "asan", "all"), 5400, beside=True),
     INTERPOSER,
-    Step("tsan", ("tools/ci/unit.sh", "tsan", "all"), 7200, beside=True),
+    Step("tsan", ("tools/ci/unit.sh", "tsan"), 7200, beside=True),
     Step("pool-sanitized", ("tools/ci/pool_sanitized.sh",), 3600, needs=("release",), beside=True),
     Step("fuzz", ("tools/ci/fuzz.sh",), 1200, beside=True),
     Step("sim", ("tools/ci/sim.sh", "all"), 1800, needs=("release",), beside=True),
