@@ -38,9 +38,8 @@ Error refused(journal::DamageKind damage) {
         case journal::DamageKind::older_format:
             return {
                 ErrorCode::unsupported, 0,
-                std::string{cannot} +
-                    "an older version of Forebay has written it). Start a daemon of that version "
-                    "with it once, or name another folder."};
+                "cannot replay the journal (an older version of Forebay has written it). Start a "
+                "daemon of that version with it once, or name another folder."};
         case journal::DamageKind::head:
             why = "its head is damaged, gone, or that of another journal";
             break;
