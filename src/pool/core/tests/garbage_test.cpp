@@ -162,6 +162,41 @@ TEST(Garbage, ATimeBeforeAllTimesIsCutToTheFirst) {
     EXPECT_EQ(file.size().bytes(), 5100);
 }
 
+// Regression: an entry whose time is ahead of the daemon's clock was put aside, and the round said
+// to have taken all that was committed before it: readers saw the file without these bytes, and a
+// file that was closed then lost them.
+TEST(Garbage, AnEntryFromTheFutureIsSeenByWhoeverReadsNext) {
+    Node node{{.seed = 5}, {.age_max_ns = far_away / 2, .quiet_ns = far_away / 2}};
+    adapters::MemoryFile file;
+    bool committed = false;
+    bool seen = false;
+    node.daemon();
+    node.client("ahead", [&](NodeClient& self) {
+        const FileId id = self.open(file, AccessMode::write);
+        EXPECT_EQ(self.write(id, file, 0, bytes_of(1000, 1)).error, 0);
+        forge(self.log(), {.file = id,
+                           .offset = 5000,
+                           .position = 1000,
+                           .time_ns = node.world().now_ns() + 3'600'000'000'000});
+        self.log().header().reserved.fetch_add(100);
+        committed = true;
+        while (!seen) {
+            node.world().sleep(1'000'000);
+        }
+    });
+    node.client("reader", [&](NodeClient& self) {
+        const FileId id = self.open(file, AccessMode::read);
+        while (!committed) {
+            node.world().sleep(1'000);
+        }
+        std::vector<std::byte> bytes(200);
+        EXPECT_EQ(self.read(id, file, 5000, bytes), 100);
+        seen = true;
+    });
+    node.run();
+    EXPECT_EQ(file.size().bytes(), 5100);
+}
+
 // Regression: such a deposit was taken although the daemon could never drain it, and the daemon
 // looked for the name of a file that it had no descriptor of.
 TEST(Garbage, DepositsForAFileThatTheDaemonHasNoDescriptorOfAreDropped) {
