@@ -69,6 +69,14 @@ RIGHT = (
         'eval "$(forebay pool stop --unset)"; echo ${FOREBAY_POOL_SOCKET-unset}',
         says=("daemon", "drained in", "^unset$"),
     ),
+    Case(
+        'mkdir held && forebay tier start held --fast held.fast --policy "write move=manual" && '
+        "cp site.toml held/a && { timeout -s INT 3 forebay tier status --watch held; "
+        "forebay tier stop --leave held; } && forebay tier finish held --fast held.fast && "
+        "cmp site.toml held/a && echo moved",
+        says=("waiting", "^moved$"),
+    ),
+    Case("forebay tier start tiered --fast /proc/none", 1, says=("Name a folder of fast storage",)),
     Case('forebay run --pool "$NOT_SET" -- ./program', 2, says=("is a variable not set",)),
     Case("forebay help pool start", says=("Start a daemon",)),
     Case("forebay version", says=("forebay ",)),

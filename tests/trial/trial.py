@@ -15,6 +15,11 @@ from cases import MET, NEVER, RIGHT, WRONG, Case
 SECONDS_MAX = 300
 # An example's words, and the user's.
 PLACES = (
+    (r"--tier /scratch/me=/local/nvme/me", "--tier run=fast"),
+    (r"tier (start|stop) /scratch/me\b", r"tier \1 tiered"),
+    (r"tier start \.", "tier start tiered"),
+    (r"/scratch/me/(restart|input|logs)(?=\s|$)", "tiered"),
+    (r"/local/nvme/me|/dev/shm/me", "fast"),
     (r"/scratch/me\b|/home/me\b|/scratch\b(?=\s|$)", "."),
     (r"/scratch/", "./"),
     (r"mpiexec -n \d+ \./program\b.*", "mpiexec -n 2 ./program"),
@@ -28,13 +33,14 @@ PLACES = (
     (r"\bregion_count=\d+", "region_count=20"),
     (r"\$PREFIX", "{prefix}"),
 )
-# There is no rescue file without a defect of a file system.
-NO_SUCH_HERE = re.compile(r"\bsrun\b|job\.sh|\.\.\. *$|forebay-rescue-")
+# There is no rescue file without a defect of a file system. A screen ends when it is told to.
+NO_SUCH_HERE = re.compile(r"\bsrun\b|job\.sh|\.\.\. *$|forebay-rescue-|status --watch")
 # A file system without stripes; what the machine lacks is a finding; verdicts on an advice that is
 # for another machine. PyDarshan is there or not. No daemon runs unless an example has started one.
 ALSO_FINE = {
     "forebay layout set": {1},
     "forebay doctor": {1},
+    "forebay apply": {5},
     "forebay verify": {3, 4, 5},
     "forebay pool drain": {1},
     "forebay report before.darshan": {1, 125},
@@ -144,7 +150,7 @@ def prepare(trial: Trial) -> None:
     shutil.copy(f"program.{of_default}", "program")
     Path("serial").write_text("#!/usr/bin/env python3\nopen('serial.out', 'wb', 0).write(b'x')\n")
     Path("serial").chmod(0o755)
-    for name in ("restarts", "run"):
+    for name in ("restarts", "run", "tiered"):
         Path(name).mkdir()
     for name in ("f", "restart.nc", "job.darshan"):
         Path(name).write_text("a file\n", encoding="utf-8")

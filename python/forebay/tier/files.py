@@ -62,12 +62,19 @@ class LocalTiers:
     def start(self, order: TierStart, *, prepare: Callable[[], object] | None = None) -> None:
         """Mounts over the folder, in a process that goes on; `prepare` is called in it. Raises
         TierError if it cannot."""
-        order.fast.mkdir(mode=0o700, parents=True, exist_ok=True)
         log = order.fast / _LOG
-        log.unlink(missing_ok=True)
+        try:
+            order.fast.mkdir(mode=0o700, parents=True, exist_ok=True)
+            log.unlink(missing_ok=True)
+            opened = log.open("xb")
+        except OSError as error:
+            raise TierError(
+                f"cannot start a tier over {order.folder} ({error.strerror}: {error.filename}). "
+                "Name a folder of fast storage with --fast that you may write to."
+            ) from error
         words = [*self._words(order), str(order.folder.resolve())]
         kept = {name: text for name, text in os.environ.items() if name != PRELOAD_VARIABLE}
-        with log.open("xb") as errors:
+        with opened as errors:
             process = subprocess.Popen(
                 words,
                 stdin=subprocess.DEVNULL,

@@ -4,6 +4,7 @@
 //
 // Looks after a fast place by hand, while no daemon has it. FAST is its folder, GLOBAL that of the
 // parallel file system. Exit status: 0 done, 1 not done, 2 wrong arguments.
+#include "foundation/base/counted.hpp"
 #include "tier/catalogue/replica_state.hpp"
 #include "tier/tool/tier_session.hpp"
 
@@ -16,6 +17,7 @@
 
 namespace {
 
+using forebay::counted;
 using forebay::Error;
 using forebay::Result;
 using forebay::tier::TierSession;
@@ -89,8 +91,9 @@ int print_status(TierSession& session) {
     if (!sums) {
         return fail(sums.error());
     }
-    std::puts(fmt::format("{} replicas of {} bytes, of which {} with {} bytes are to be moved",
-                          sums->replicas, sums->bytes, sums->waiting, sums->waiting_bytes)
+    std::puts(fmt::format("{} of {}; to be moved: {} of {}", counted(sums->replicas, "replica"),
+                          counted(sums->bytes, "byte"), counted(sums->waiting, "replica"),
+                          counted(sums->waiting_bytes, "byte"))
                   .c_str());
     return done;
 }
