@@ -2,10 +2,10 @@
 // too.
 #include "storage/posix/background_io.hpp"
 
+#include "storage/posix/signals_blocked.hpp"
+
 #include <algorithm>
-#include <csignal>
 #include <iterator>
-#include <pthread.h>
 #include <system_error>
 #include <utility>
 
@@ -106,19 +106,13 @@ bool BackgroundThreads::add_thread() {
     if (threads_.size() == threads_max) {
         return false;
     }
-    // The application's signals are to be delivered to its own threads.
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool added = true;
+    const SignalsBlocked blocked;
     try {
         threads_.emplace_back([this] { work(); });
     } catch (const std::system_error&) {
-        added = false;
+        return false;
     }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return added;
+    return true;
 }
 
 void BackgroundThreads::work() {

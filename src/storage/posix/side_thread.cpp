@@ -3,23 +3,17 @@
 
 #include "foundation/base/contracts.hpp"
 #include "foundation/kernel/calls.hpp"
+#include "storage/posix/signals_blocked.hpp"
 
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
-#include <pthread.h>
 #include <utility>
 
 namespace forebay::adapters {
 
 SideThread::SideThread(int bell) : bell_{bell} {
-    // The application's signals are to be delivered to its own threads.
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
+    const SignalsBlocked blocked;
     thread_ = std::thread{[this] { work(); }};
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 SideThread::~SideThread() {

@@ -3,11 +3,11 @@
 
 #include "foundation/kernel/calls.hpp"
 #include "foundation/ports/completions.hpp"
+#include "storage/posix/signals_blocked.hpp"
 #include "storage/posix/transfer.hpp"
 
 #include <cerrno>
 #include <condition_variable>
-#include <csignal>
 #include <deque>
 #include <fcntl.h>
 #include <mutex>
@@ -52,27 +52,6 @@ Result<void> sync_file(int fd, const std::string& path) {
     }
     return {};
 }
-
-namespace {
-
-// Blocks all signals while threads are created: handlers of the application must not run on threads
-// that it does not know.
-class SignalsBlocked {
-public:
-    SignalsBlocked() noexcept {
-        sigset_t all;
-        ::sigfillset(&all);
-        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-    }
-    SignalsBlocked(const SignalsBlocked&) = delete;
-    SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-    ~SignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-private:
-    sigset_t before_{};
-};
-
-}  // namespace
 
 class PosixStorage::Pool {
 public:

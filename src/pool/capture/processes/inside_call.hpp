@@ -88,7 +88,8 @@ auto in_one_process(const Act& act) noexcept -> decltype(act()) {
     }
 }
 
-// RAII guard: no signal handler runs in this thread, so none can fork.
+// RAII guard: no signal handler runs in this thread, so none can fork. The signals of libc's own
+// are blocked as well: a thread that is cancelled would leave the call in the middle.
 class BlockedSignals {
 public:
     BlockedSignals() noexcept : before_{kernel::hold_signals()} {}
