@@ -2,14 +2,12 @@
 #include "pool/daemon/session.hpp"
 
 #include "foundation/base/contracts.hpp"
+#include "foundation/base/error_number.hpp"
 #include "pool/daemon/listener/socket.hpp"
 
-#include <cerrno>
 #include <span>
 
 namespace forebay::daemon {
-
-int errno_of(const Error& error) noexcept { return error.system == 0 ? EIO : error.system; }
 
 void QueuedReply::refuse(int error) noexcept {
     expects(error != 0, "a refusal has an error");

@@ -28,9 +28,6 @@ struct QueuedReply {
     bool pass(Result<OwnFd> descriptor);
 };
 
-// The errno in an error; EIO where it has none. Clients get no message.
-[[nodiscard]] int errno_of(const Error& error) noexcept;
-
 class Session {
 public:
     // How many replies may be owed. When that many are, nothing more is read from the session until

@@ -1,6 +1,7 @@
 // CLOCK_MONOTONIC is comparable between the processes of one node.
 #include "storage/posix/clock.hpp"
 
+#include "foundation/base/times.hpp"
 #include "foundation/kernel/calls.hpp"
 
 #include <algorithm>
@@ -11,21 +12,11 @@
 
 namespace forebay::adapters {
 
-namespace {
+std::int64_t SteadyClock::now_ns() const noexcept { return time_ns_of(CLOCK_MONOTONIC); }
 
-std::int64_t read(clockid_t clock) noexcept {
-    timespec now{};
-    ::clock_gettime(clock, &now);
-    return now.tv_sec * std::int64_t{1'000'000'000} + now.tv_nsec;
-}
+std::int64_t CalendarClock::now_ns() const noexcept { return time_ns_of(CLOCK_REALTIME); }
 
-}  // namespace
-
-std::int64_t SteadyClock::now_ns() const noexcept { return read(CLOCK_MONOTONIC); }
-
-std::int64_t CalendarClock::now_ns() const noexcept { return read(CLOCK_REALTIME); }
-
-std::int64_t ProcessorTime::now_ns() const noexcept { return read(CLOCK_PROCESS_CPUTIME_ID); }
+std::int64_t ProcessorTime::now_ns() const noexcept { return time_ns_of(CLOCK_PROCESS_CPUTIME_ID); }
 
 std::optional<std::int64_t> start_ticks_in(std::string_view stat) {
     constexpr int fields_between = 20;  // proc(5): the second field is the name, the 22nd the start
@@ -53,10 +44,9 @@ std::optional<std::int64_t> process_age_ns() {
     if (!start || ticks_per_second <= 0) {
         return std::nullopt;
     }
-    constexpr std::int64_t second_ns = 1'000'000'000;
     const std::int64_t since_boot = *start / ticks_per_second * second_ns +
                                     *start % ticks_per_second * (second_ns / ticks_per_second);
-    return std::max<std::int64_t>(read(CLOCK_BOOTTIME) - since_boot, 0);
+    return std::max<std::int64_t>(time_ns_of(CLOCK_BOOTTIME) - since_boot, 0);
 }
 
 }  // namespace forebay::adapters

@@ -1,6 +1,7 @@
 // Metadata calls on one descriptor.
 #include "storage/posix/file_control.hpp"
 
+#include "foundation/base/times.hpp"
 #include "foundation/kernel/calls.hpp"
 
 #include <array>
@@ -34,12 +35,11 @@ int PosixFileControl::sync() {
 }
 
 int PosixFileControl::set_modified(std::int64_t time_ns) {
-    constexpr std::int64_t second = 1'000'000'000;
-    std::int64_t seconds = time_ns / second;
-    std::int64_t rest = time_ns % second;
+    std::int64_t seconds = time_ns / second_ns;
+    std::int64_t rest = time_ns % second_ns;
     if (rest < 0) {
         --seconds;
-        rest += second;
+        rest += second_ns;
     }
     const std::array<timespec, 2> times{timespec{0, UTIME_OMIT}, timespec{seconds, rest}};
     return kernel::futimens(fd_, times.data()) == 0 ? 0 : errno;
@@ -53,19 +53,22 @@ bool PosixFileControl::named() const noexcept {
 bool PosixFileControl::has_name() { return !counts_names_ || named(); }
 
 std::optional<ports::ChangeStamp> PosixFileControl::stamp() {
-    constexpr std::int64_t second = 1'000'000'000;
     struct stat found{};
     if (kernel::fstat(fd_, &found) != 0) {
         return std::nullopt;
     }
-    return ports::ChangeStamp{.bytes = found.st_size,
-                              .modified_ns = found.st_mtim.tv_sec * second + found.st_mtim.tv_nsec,
-                              .changed_ns = found.st_ctim.tv_sec * second + found.st_ctim.tv_nsec};
+    return stamp_of(found);
 }
 
 std::int64_t PosixFileControl::room() {
     struct statfs found{};
     return kernel::fstatfs(fd_, &found) == 0 ? room_of(found) : -1;
+}
+
+ports::ChangeStamp stamp_of(const struct stat& found) noexcept {
+    return {.bytes = found.st_size,
+            .modified_ns = nanoseconds_of(found.st_mtim),
+            .changed_ns = nanoseconds_of(found.st_ctim)};
 }
 
 std::int64_t room_of(const struct statfs& found) noexcept {

@@ -4,6 +4,7 @@
 #include "foundation/base/own_fd.hpp"
 #include "foundation/ports/file_control.hpp"
 
+#include <sys/stat.h>
 #include <sys/vfs.h>
 #include <utility>
 
@@ -12,6 +13,9 @@ namespace forebay::adapters {
 // Free bytes for unprivileged users (f_bavail), shared by all of them; a quota may end earlier.
 // Negative: the file system does not count.
 [[nodiscard]] std::int64_t room_of(const struct statfs& found) noexcept;
+
+// The length of a file and the times of its last changes.
+[[nodiscard]] ports::ChangeStamp stamp_of(const struct stat& found) noexcept;
 
 class PosixFileControl final : public ports::FileControl {
 public:

@@ -1,6 +1,7 @@
 // All futexes are shared ones (no FUTEX_PRIVATE_FLAG): several processes map the words.
 #include "storage/posix/futex.hpp"
 
+#include "foundation/base/times.hpp"
 #include "foundation/kernel/system_call.hpp"
 
 #include <climits>
@@ -25,8 +26,7 @@ void wait_on(const ports::Word& word, std::uint32_t seen, const timespec* limit)
 
 void futex_wait_for(const ports::Word& word, std::uint32_t seen,
                     std::chrono::nanoseconds time_max) noexcept {
-    constexpr std::int64_t second = 1'000'000'000;
-    const timespec limit{time_max.count() / second, time_max.count() % second};
+    const timespec limit{time_max.count() / second_ns, time_max.count() % second_ns};
     wait_on(word, seen, &limit);
 }
 

@@ -4,8 +4,10 @@
 // file system's metadata.
 #include "storage/posix/journal_folder.hpp"
 
+#include "foundation/base/error_number.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "foundation/kernel/folder_calls.hpp"
+#include "foundation/kernel/newer_linux.hpp"
 #include "storage/posix/own_folder.hpp"
 #include "storage/posix/write_whole.hpp"
 
@@ -85,9 +87,8 @@ std::string_view why_not(const struct statfs& found, const struct stat& folder) 
 // Whether O_DSYNC is known to be as good as fdatasync: one call, and one disk request that bypasses
 // its cache (FUA) if the disk can.
 bool syncs_by_writing(const struct statfs& found) {
-    constexpr unsigned long xfs = 0x58465342;
     const auto type = static_cast<unsigned long>(found.f_type);
-    return type == EXT4_SUPER_MAGIC || type == xfs;
+    return type == EXT4_SUPER_MAGIC || type == kernel::xfs_magic;
 }
 
 std::optional<std::uint32_t> number_of(std::string_view name) {
@@ -100,8 +101,6 @@ std::optional<std::uint32_t> number_of(std::string_view name) {
     const bool whole = read.ec == std::errc{} && read.ptr == name.data() + name.size();
     return whole && number != ports::JournalDevice::head ? std::optional{number} : std::nullopt;
 }
-
-int errno_of(const Error& error) noexcept { return error.system == 0 ? EIO : error.system; }
 
 }  // namespace
 

@@ -24,14 +24,12 @@ tl::unexpected<Error> refused(const char* doing, int system) {
                                      doing, std::strerror(system))});
 }
 
-// Checks RLIMIT_FSIZE: growing a file beyond it would end the process by SIGXFSZ.
-bool within_file_limit(std::size_t bytes) noexcept {
-    rlimit limit{};
-    return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-           bytes <= limit.rlim_cur;
-}
-
 }  // namespace
+
+bool within_file_limit(std::size_t bytes) noexcept {
+    const rlim_t limit = kernel::limit_of(RLIMIT_FSIZE);
+    return limit == RLIM_INFINITY || bytes <= limit;
+}
 
 Result<SharedMemory> SharedMemory::create(std::size_t bytes) {
     SharedName name;

@@ -12,6 +12,10 @@
 
 namespace forebay::adapters {
 
+// Whether RLIMIT_FSIZE allows a file of so many bytes. Growing one beyond it would end the process
+// by SIGXFSZ.
+[[nodiscard]] bool within_file_limit(std::size_t bytes) noexcept;
+
 // The data by which another process of the node finds the memory. The secret is also in the first
 // eight bytes of the memory, so that a wrong process or descriptor is detected.
 struct SharedName {

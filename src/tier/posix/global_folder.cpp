@@ -2,14 +2,13 @@
 #include "tier/posix/global_folder.hpp"
 
 #include "foundation/kernel/calls.hpp"
+#include "foundation/kernel/descriptor_names.hpp"
 #include "foundation/kernel/folder_calls.hpp"
 #include "storage/layout/stripes.hpp"
 #include "storage/posix/attributes.hpp"
 #include "tier/posix/tiered_file.hpp"
 
-#include <array>
 #include <cerrno>
-#include <climits>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -21,7 +20,7 @@ namespace {
 
 FileStripes stripes_of(int fd, std::int64_t bytes) {
     const adapters::PosixAttributes attributes;
-    const auto found = layout::layout_of_file(attributes, fmt::format("/proc/self/fd/{}", fd));
+    const auto found = layout::layout_of_file(attributes, kernel::name_of_descriptor(fd));
     return found ? layout::stripes_of(*found, bytes) : FileStripes{};
 }
 
@@ -38,14 +37,11 @@ Result<std::unique_ptr<GlobalFolder>> GlobalFolder::open(const std::string& path
     if (!folder.valid()) {
         return failure(system_error(errno, "open the folder " + path));
     }
-    std::array<char, PATH_MAX> real{};
-    const std::string link = fmt::format("/proc/self/fd/{}", folder.get());
-    const ssize_t length = kernel::readlinkat(AT_FDCWD, link.c_str(), real.data(), real.size());
-    if (length <= 0) {
+    std::string real = kernel::path_of_descriptor(folder.get());
+    if (real.empty()) {
         return failure(system_error(errno, "find the path of " + path));
     }
-    return std::unique_ptr<GlobalFolder>{
-        new GlobalFolder{std::move(folder), {real.data(), static_cast<std::size_t>(length)}}};
+    return std::unique_ptr<GlobalFolder>{new GlobalFolder{std::move(folder), std::move(real)}};
 }
 
 Result<GlobalFolder::NamedFile> GlobalFolder::open_named(const std::string& path) {
@@ -59,7 +55,7 @@ Result<GlobalFolder::NamedFile> GlobalFolder::open_named(const std::string& path
 }
 
 Result<GlobalFolder::NamedFile> GlobalFolder::open_again(int fd, const std::string& path) {
-    return name_open_file(OwnFd{kernel::open(fmt::format("/proc/self/fd/{}", fd).c_str(),
+    return name_open_file(OwnFd{kernel::open(kernel::name_of_descriptor(fd).c_str(),
                                              O_RDWR | O_NONBLOCK | O_CLOEXEC)},
                           path);
 }

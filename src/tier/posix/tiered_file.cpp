@@ -1,6 +1,7 @@
 // Calls on one descriptor.
 #include "tier/posix/tiered_file.hpp"
 
+#include "foundation/base/times.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "storage/posix/clock.hpp"
 #include "storage/posix/file_control.hpp"
@@ -20,12 +21,6 @@
 namespace forebay::tier {
 
 namespace {
-
-constexpr std::int64_t second_ns = 1'000'000'000;
-
-std::int64_t ns_of(const timespec& time) noexcept {
-    return static_cast<std::int64_t>(time.tv_sec) * second_ns + time.tv_nsec;
-}
 
 std::uint64_t file_system_of(int fd) noexcept {
     struct statfs found{};
@@ -105,8 +100,8 @@ Result<VersionStamp> PosixTieredFile::stamp() {
     return VersionStamp{.file_system = file_system_of(fd_.get()),
                         .inode = found.st_ino,
                         .bytes = found.st_size,
-                        .modified_ns = ns_of(found.st_mtim),
-                        .changed_ns = ns_of(found.st_ctim),
+                        .modified_ns = nanoseconds_of(found.st_mtim),
+                        .changed_ns = nanoseconds_of(found.st_ctim),
                         .taken_ns = now + clock_ahead_ns_.load(std::memory_order_relaxed)};
 }
 
@@ -192,7 +187,7 @@ void PosixTieredFile::learn_time() {
         return;
     }
     // A record in a sidecar changes nothing of the file, and old times say nothing.
-    const std::int64_t ahead = ns_of(found.st_ctim) - now;
+    const std::int64_t ahead = nanoseconds_of(found.st_ctim) - now;
     constexpr std::int64_t plausible = 60 * second_ns;
     clock_ahead_ns_.store(ahead > -second_ns && ahead < plausible ? ahead : unknown_clock_ns,
                           std::memory_order_relaxed);

@@ -3,13 +3,14 @@
 
 #include "foundation/base/contracts.hpp"
 #include "foundation/kernel/calls.hpp"
+#include "foundation/kernel/descriptor_names.hpp"
 #include "foundation/kernel/newer_linux.hpp"
+#include "storage/posix/shared_memory.hpp"
 
 #include <cerrno>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,13 +20,6 @@ namespace {
 
 tl::unexpected<Error> refused(const char* name, int system) {
     return failure(system_error(system, fmt::format("make shared memory for {}", name)));
-}
-
-// Growing a file beyond RLIMIT_FSIZE would end the process by SIGXFSZ.
-bool within_file_limit(std::size_t bytes) noexcept {
-    rlimit limit{};
-    return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
-           bytes <= limit.rlim_cur;
 }
 
 bool seal(int fd, SegmentWriters writers) noexcept {
@@ -46,7 +40,7 @@ bool seal(int fd, SegmentWriters writers) noexcept {
 
 Result<SharedSegment> SharedSegment::make(const char* name, std::size_t bytes,
                                           SegmentWriters writers) {
-    if (!within_file_limit(bytes)) {
+    if (!adapters::within_file_limit(bytes)) {
         return refused(name, EFBIG);
     }
     OwnFd fd{kernel::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING)};
@@ -74,7 +68,7 @@ Result<OwnFd> SharedSegment::for_writing() const {
 
 Result<OwnFd> SharedSegment::for_reading() const {
     expects(made(), "there is memory to pass on");
-    const std::string path = fmt::format("/proc/self/fd/{}", fd_.get());
+    const std::string path = kernel::name_of_descriptor(fd_.get());
     OwnFd fd{kernel::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
     if (!fd.valid()) {
         return failure(system_error(errno, "pass on shared memory through " + path));

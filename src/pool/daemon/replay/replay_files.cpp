@@ -4,6 +4,7 @@
 
 #include "foundation/base/own_fd.hpp"
 #include "foundation/kernel/calls.hpp"
+#include "foundation/kernel/descriptor_names.hpp"
 #include "storage/posix/file_control.hpp"
 #include "storage/posix/write_whole.hpp"
 
@@ -29,7 +30,6 @@ public:
     explicit OpenedReplayFile(OwnFd fd) : fd_{std::move(fd)} {}
 
     [[nodiscard]] FoundFile found() const override {
-        constexpr std::int64_t second = 1'000'000'000;
         struct stat is{};
         if (kernel::fstat(fd_.get(), &is) != 0) {
             return {};
@@ -37,9 +37,7 @@ public:
         return {.device = is.st_dev,
                 .inode = is.st_ino,
                 .generation = generation_of(fd_.get()),
-                .stamp = {.bytes = is.st_size,
-                          .modified_ns = is.st_mtim.tv_sec * second + is.st_mtim.tv_nsec,
-                          .changed_ns = is.st_ctim.tv_sec * second + is.st_ctim.tv_nsec}};
+                .stamp = adapters::stamp_of(is)};
     }
     [[nodiscard]] int set_length(Length bytes) override {
         return kernel::ftruncate(fd_.get(), bytes.bytes()) == 0 ? 0 : errno;
@@ -56,15 +54,6 @@ public:
 private:
     OwnFd fd_;
 };
-
-// The kernel's name of an open file, with all symbolic links resolved; empty where it gives none.
-std::string name_of(const OwnFd& fd) {
-    const std::string link = "/proc/self/fd/" + std::to_string(fd.get());
-    std::string name(4096, '\0');
-    const ssize_t got = kernel::readlink(link.c_str(), name.data(), name.size());
-    name.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
-    return name;
-}
 
 // Opens a file for reading and writing, but only a regular file: opening a FIFO or a device may
 // block or have side effects. The journal's paths were resolved by the kernel when the file was
@@ -83,7 +72,7 @@ OwnFd open_plain(const std::string& path, int& error) {
     }
     OwnFd fd{kernel::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW)};
     error = fd.valid() ? 0 : errno;
-    if (error == ELOOP || (fd.valid() && name_of(fd) != path)) {
+    if (error == ELOOP || (fd.valid() && kernel::path_of_descriptor(fd.get()) != path)) {
         error = ENOENT;
         return OwnFd{};
     }

@@ -4,6 +4,7 @@
 
 #include "foundation/base/atomics.hpp"
 #include "foundation/base/contracts.hpp"
+#include "foundation/base/error_number.hpp"
 #include "pool/daemon/memory/budget.hpp"
 #include "pool/daemon/requests/memory_questions.hpp"
 #include "pool/daemon/requests/request_context.hpp"

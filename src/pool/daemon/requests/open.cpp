@@ -3,6 +3,7 @@
 
 #include "foundation/base/atomics.hpp"
 #include "foundation/base/contracts.hpp"
+#include "foundation/base/error_number.hpp"
 #include "pool/daemon/requests/request_context.hpp"
 #include "pool/daemon/status/meter.hpp"
 

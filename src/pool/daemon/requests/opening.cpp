@@ -4,7 +4,8 @@
 
 #include "foundation/base/contracts.hpp"
 #include "foundation/kernel/calls.hpp"
-#include "foundation/kernel/newer_linux.hpp"
+#include "foundation/kernel/descriptor_names.hpp"
+#include "foundation/kernel/local_file_systems.hpp"
 #include "pool/daemon/replay/replay_files.hpp"
 #include "storage/layout/files/files.hpp"
 #include "storage/layout/stripes.hpp"
@@ -12,12 +13,10 @@
 #include "storage/posix/file_control.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstdint>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/magic.h>
 #include <memory>
 #include <string>
 #include <sys/stat.h>
@@ -28,12 +27,11 @@ namespace forebay::daemon {
 
 namespace {
 
-std::string name_of(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
-
 bool may_write(int flags) noexcept { return (flags & O_ACCMODE) != O_RDONLY; }
 
 OwnFd reopen(int fd, int flags) {
-    return OwnFd{kernel::open(name_of(fd).c_str(), flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
+    return OwnFd{kernel::open(kernel::name_of_descriptor(fd).c_str(),
+                              flags | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
 }
 
 // Whether the file cannot have as many bytes as deposits may give it. lseek() refuses offsets
@@ -71,12 +69,8 @@ FileForWriting reopen_for_writing(const OwnFd& received, int flags) {
 
 FileStripes stripes_of(const OwnFd& fd, std::int64_t bytes) {
     const adapters::PosixAttributes files;
-    const auto layout = layout::layout_of_file(files, name_of(fd.get()));
+    const auto layout = layout::layout_of_file(files, kernel::name_of_descriptor(fd.get()));
     return layout ? layout::stripes_of(*layout, bytes) : FileStripes{};
-}
-
-std::int64_t nanoseconds_of(const timespec& time) noexcept {
-    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
 // Opens for reading by duplicating `from` where it can read, because the daemon's own thread calls
@@ -98,20 +92,6 @@ std::unique_ptr<ports::FileStorage> open_for_reading(int from, const std::string
 // takes a few microseconds where no server is asked.
 constexpr std::chrono::nanoseconds looks{50'000};
 
-// File systems in memory or on a device of this node. An open there asks no server, if the inode is
-// cached, as that of an open file is.
-constexpr std::array<std::uint32_t, 5> local_file_systems{
-    TMPFS_MAGIC, EXT4_SUPER_MAGIC, kernel::xfs_magic, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC};
-
-bool is_local(const struct statfs& system) noexcept {
-    return std::ranges::find(local_file_systems, static_cast<std::uint32_t>(system.f_type)) !=
-           local_file_systems.end();
-}
-
-// The bytes that are read of a /proc/self/fd link. A name that fills them may be truncated and
-// counts as not known.
-constexpr std::size_t place_bytes_max = 4096;
-
 // The number of the mount that an open file belongs to; 0: not known. name_to_handle_at() gives it
 // together with a file handle, without asking a server. There is no room for the handle here, so
 // EOVERFLOW is the usual result.
@@ -123,21 +103,6 @@ std::uint64_t mount_of(int fd) noexcept {
     return said ? static_cast<std::uint64_t>(mount) : 0;
 }
 
-// The path of an open file; empty where it is not known.
-std::string place_of(int fd) {
-    std::string place(place_bytes_max, '\0');
-    const ssize_t got = kernel::readlink(name_of(fd).c_str(), place.data(), place.size());
-    place.resize(
-        got > 0 && got < static_cast<ssize_t>(place_bytes_max) ? static_cast<std::size_t>(got) : 0);
-    return place;
-}
-
-ports::ChangeStamp stamp_of(const struct stat& found) noexcept {
-    return {.bytes = found.st_size,
-            .modified_ns = nanoseconds_of(found.st_mtim),
-            .changed_ns = nanoseconds_of(found.st_ctim)};
-}
-
 // A file without storage: the pool knows it, but can neither drain it nor read it ahead, unless
 // another open of the same file brings storage.
 pool::DaemonFile only_known(const OwnFd& received, const struct stat& found,
@@ -145,8 +110,8 @@ pool::DaemonFile only_known(const OwnFd& received, const struct stat& found,
     pool::DaemonFile file;
     file.identity = {found.st_dev, found.st_ino};
     file.path = path;
-    file.place = place_of(received.get());
-    file.stamp = stamp_of(found);
+    file.place = kernel::path_of_descriptor(received.get());
+    file.stamp = adapters::stamp_of(found);
     return file;
 }
 
@@ -205,14 +170,14 @@ Result<pool::DaemonFile> open_again(const OwnFd& received, const OpenWish& wish,
     file.identity = {found.st_dev, found.st_ino};
     file.stripes = stripes_of(fd, found.st_size);
     file.path = wish.path;
-    file.place = place_of(fd.get());
+    file.place = kernel::path_of_descriptor(fd.get());
     file.generation = generation_of(fd.get());
     if (writes && wish.durable_name && found.st_size == 0) {
         if (const int error = make_name_durable(fd.get(), file.place); error != 0) {
             return failure(system_error(error, "make durable the name of " + wish.path));
         }
     }
-    file.stamp = stamp_of(found);
+    file.stamp = adapters::stamp_of(found);
     file.has_short_files = is_short;
     // `file.storage` or `file.control` owns this descriptor, and lives as long as the file is open.
     // The other uses share it, because descriptors are scarce.
@@ -244,7 +209,7 @@ void FileOpening::run() {
     struct statfs system{};
     // Which may hang, as the open may.
     if (file && kernel::fstatfs(received_.get(), &system) == 0) {
-        file->local = is_local(system);
+        file->local = kernel::is_local(system);
         file->room = adapters::room_of(system);
     }
     mount_ = mount();

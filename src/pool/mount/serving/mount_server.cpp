@@ -2,6 +2,7 @@
 #include "pool/mount/serving/mount_server.hpp"
 
 #include "foundation/base/yielding.hpp"
+#include "foundation/kernel/local_file_systems.hpp"
 #include "foundation/kernel/newer_linux.hpp"
 #include "pool/mount/serving/fuse_device.hpp"
 #include "pool/mount/serving/mounted_path.hpp"
@@ -14,7 +15,6 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/magic.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/resource.h>
@@ -40,10 +40,6 @@ constexpr double valid_seconds = 1.0;
 constexpr auto looks_for = std::chrono::microseconds{50};
 constexpr int sleep_ms = 1000;
 
-// File systems in memory or on a device of this node, which answer quickly when data is cached.
-constexpr std::array<std::uint32_t, 5> local_file_systems{
-    TMPFS_MAGIC, EXT4_SUPER_MAGIC, kernel::xfs_magic, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC};
-
 // How long a server waits for one that ends.
 constexpr auto lock_every = std::chrono::milliseconds{20};
 constexpr int lock_tries_max = 75;
@@ -66,11 +62,6 @@ Error dead_mount(const std::string& path) {
             fmt::format("cannot mount over {} (a mount that nobody serves is there, and is not "
                         "yours). Have its user, or root, unmount it: umount -l {}",
                         path, path)};
-}
-
-bool is_local(const struct statfs& system) noexcept {
-    return std::ranges::find(local_file_systems, static_cast<std::uint32_t>(system.f_type)) !=
-           local_file_systems.end();
 }
 
 // Whether a request may wait for a device or for another request.
@@ -201,7 +192,7 @@ Result<bool> MountServer::lock_below() {
         return false;
     }
     struct statfs system{};
-    below_is_local_ = ::fstatfs(root.get(), &system) == 0 && is_local(system);
+    below_is_local_ = ::fstatfs(root.get(), &system) == 0 && kernel::is_local(system);
     inodes_.emplace(std::move(root), found);
     trimmer_.emplace(*inodes_);
     lock_ = std::move(*lock);

@@ -1,33 +1,17 @@
 // Paths are the kernel's (/proc/self/fd): it knows them after renames, too.
 #include "pool/mount/tier/tiered_files.hpp"
 
+#include "foundation/kernel/descriptor_names.hpp"
 #include "pool/mount/serving/operations.hpp"
 
-#include <array>
 #include <cerrno>
-#include <climits>
-#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
 namespace forebay::mount {
-
-namespace {
-
-std::string name_of_descriptor(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
-
-// Empty: it has none.
-std::string current_path_of(int fd) {
-    std::array<char, PATH_MAX> path{};
-    const ssize_t bytes = ::readlink(name_of_descriptor(fd).c_str(), path.data(), path.size());
-    return {path.data(), bytes > 0 ? static_cast<std::size_t>(bytes) : 0};
-}
-
-}  // namespace
 
 int open_tiered(tier::LiveTier& tier, MountedInode& inode, OpenHandle& handle, bool empties) {
     struct stat found{};
@@ -38,7 +22,7 @@ int open_tiered(tier::LiveTier& tier, MountedInode& inode, OpenHandle& handle, b
         return empties ? errno_of_call(::ftruncate(handle.fd.get(), 0)) : 0;
     }
     return tier.open({.fd = handle.fd.get(),
-                      .path = current_path_of(inode.path.get()),
+                      .path = kernel::path_of_descriptor(inode.path.get()),
                       .writes = handle.writes(),
                       .empties = empties},
                      handle.tiered);
@@ -67,14 +51,14 @@ int truncate_tiered(tier::LiveTier& tier, const MountedInode& inode, std::int64_
     }
     OpenHandle own;
     own.flags = O_WRONLY;
-    own.fd = OwnFd{
-        ::open(name_of_descriptor(inode.path.get()).c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC)};
+    own.fd = OwnFd{::open(kernel::name_of_descriptor(inode.path.get()).c_str(),
+                          O_WRONLY | O_NONBLOCK | O_CLOEXEC)};
     if (!own.fd.valid()) {
         return errno;
     }
-    int error =
-        tier.open({.fd = own.fd.get(), .path = current_path_of(inode.path.get()), .writes = true},
-                  own.tiered);
+    int error = tier.open(
+        {.fd = own.fd.get(), .path = kernel::path_of_descriptor(inode.path.get()), .writes = true},
+        own.tiered);
     if (error == 0) {
         const tier::FastResult fast = tier.truncate(*own.tiered, bytes);
         error = fast.to_file ? errno_of_call(::ftruncate(own.fd.get(), bytes)) : fast.error;
@@ -107,7 +91,7 @@ std::optional<int> order_tier(tier::LiveTier& tier, const MountedInode& inode,
     if (!is_of_tier(tier, name)) {
         return std::nullopt;
     }
-    const std::string path = current_path_of(inode.path.get());
+    const std::string path = kernel::path_of_descriptor(inode.path.get());
     if (name != order_attribute) {
         return EPERM;
     }
@@ -130,7 +114,7 @@ std::optional<std::string> ask_tier(tier::LiveTier& tier, const MountedInode& in
         return tier.describe(inode.path.get());
     }
     return name == status_attribute
-               ? std::optional{tier.describe_all(current_path_of(inode.path.get()))}
+               ? std::optional{tier.describe_all(kernel::path_of_descriptor(inode.path.get()))}
                : std::nullopt;
 }
 
@@ -153,7 +137,7 @@ ssize_t without_tier(const tier::LiveTier* tier, char* names, ssize_t bytes, std
 NameChange::NameChange(tier::LiveTier* tier, int folder, const char* name) : tier_{tier} {
     if (tier_ != nullptr) {
         file_ = OwnFd{::openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)};
-        path_ = current_path_of(folder) + "/" + name;
+        path_ = kernel::path_of_descriptor(folder) + "/" + name;
         if (file_.valid()) {
             tier_->before_unlink(file_.get());
             change_.emplace(tier_, file_.get());

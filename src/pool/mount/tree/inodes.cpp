@@ -2,12 +2,11 @@
 // life.
 #include "pool/mount/tree/inodes.hpp"
 
+#include "foundation/kernel/descriptor_names.hpp"
+
 #include <algorithm>
 #include <array>
-#include <climits>
-#include <cstring>
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 #include <utility>
 
@@ -32,19 +31,6 @@ InodeKey key_of(int fd, const struct stat& found) noexcept {
     }
     return key;
 }
-
-namespace {
-
-// As the kernel shows it; empty if it cannot.
-std::string path_of(int fd) {
-    std::string path(PATH_MAX, '\0');
-    const ssize_t length =
-        ::readlink(fmt::format("/proc/self/fd/{}", fd).c_str(), path.data(), path.size());
-    path.resize(length < 0 ? 0 : static_cast<std::size_t>(length));
-    return path;
-}
-
-}  // namespace
 
 InodeTable::InodeTable(OwnFd root, const struct stat& found) {
     const InodeKey key = key_of(root.get(), found);
@@ -79,7 +65,7 @@ fuse_ino_t InodeTable::number_of(const InodeKey& key) {
 std::vector<std::string> InodeTable::unused_files(std::size_t count) {
     std::vector<std::string> found;
     const std::scoped_lock lock{mutex_};
-    const std::string root = path_of(root_->path.get());
+    const std::string root = kernel::path_of_descriptor(root_->path.get());
     for (std::size_t i = 0; i < inodes_.bucket_count() && found.size() < count; ++i) {
         bucket_ = (bucket_ + 1) % inodes_.bucket_count();
         for (auto one = inodes_.begin(bucket_); one != inodes_.end(bucket_); ++one) {
@@ -88,7 +74,7 @@ std::vector<std::string> InodeTable::unused_files(std::size_t count) {
             if (inode.is_directory || !use.owns_lock() || inode.use.handles > 0) {
                 continue;
             }
-            const std::string path = path_of(inode.path.get());
+            const std::string path = kernel::path_of_descriptor(inode.path.get());
             if (path.size() > root.size() + 1 && path.starts_with(root) &&
                 path[root.size()] == '/') {
                 found.push_back(path.substr(root.size() + 1));
