@@ -6,6 +6,7 @@
 #include "benchmarks/measure/byte_units.hpp"
 #include "foundation/base/byte_size.hpp"
 #include "foundation/base/switch_words.hpp"
+#include "foundation/base/text_parts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,16 +21,7 @@ tl::unexpected<Error> usage(std::string message) {
     return failure({ErrorCode::argument, 0, std::move(message)});
 }
 
-std::string_view trimmed(std::string_view text) noexcept {
-    const auto blank = [](char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; };
-    while (!text.empty() && blank(text.front())) {
-        text.remove_prefix(1);
-    }
-    while (!text.empty() && blank(text.back())) {
-        text.remove_suffix(1);
-    }
-    return text;
-}
+std::string_view without_blanks(std::string_view text) noexcept { return trimmed(text, " \t\r\n"); }
 
 // Removes a trailing "s" from options that are numbers of seconds: "300s".
 std::string_view in_seconds(const OptionSpec& spec, std::string_view value) {
@@ -114,7 +106,7 @@ bool wants_value(const OptionSpec& spec) noexcept {
 
 Result<void> directives(std::string_view list, ParsedOptions& parsed) {
     for (const std::string& one : command_line::split(list, ',')) {
-        if (const std::string_view text = trimmed(one); !text.empty()) {
+        if (const std::string_view text = without_blanks(one); !text.empty()) {
             if (auto done = apply_directive(text, parsed); !done) {
                 return done;
             }
@@ -191,7 +183,7 @@ Result<ParsedOptions> parse_words(std::span<const std::string> words) {
 
 Result<void> apply_directive(std::string_view directive, ParsedOptions& parsed) {
     const std::size_t equals = directive.find('=');
-    std::string_view name = trimmed(directive.substr(0, equals));
+    std::string_view name = without_blanks(directive.substr(0, equals));
     while (name.starts_with('-')) {
         name.remove_prefix(1);
     }
@@ -212,7 +204,8 @@ Result<void> apply_directive(std::string_view directive, ParsedOptions& parsed) 
         switch_on(*spec, parsed);
         return {};
     }
-    return set_value(*spec, std::string(name), trimmed(directive.substr(equals + 1)), parsed);
+    return set_value(*spec, std::string(name), without_blanks(directive.substr(equals + 1)),
+                     parsed);
 }
 
 }  // namespace forebay::ior

@@ -1,6 +1,8 @@
 // Counts the node's cores, and allocates its progress slots.
 #include "benchmarks/session/node.hpp"
 
+#include "foundation/base/host_name.hpp"
+
 #include <algorithm>
 #include <memory>
 #include <new>
@@ -26,7 +28,7 @@ int cores_of(MPI_Comm node) {
 
 HostName own_host() noexcept {
     HostName name{};
-    ::gethostname(name.data(), name.size() - 1);
+    host_name().copy(name.data(), name.size() - 1);
     return name;
 }
 

@@ -5,6 +5,7 @@
 #include "foundation/base/contracts.hpp"
 #include "foundation/base/letters.hpp"
 #include "foundation/base/switch_words.hpp"
+#include "foundation/base/text_parts.hpp"
 
 #include <fmt/format.h>
 
@@ -22,23 +23,10 @@ const SettingRow& row_of(Setting setting) noexcept {
     return setting_rows[static_cast<std::size_t>(setting)];
 }
 
-std::string_view trimmed(std::string_view text) noexcept {
-    const auto blank = [](char c) { return c == ' ' || c == '\t'; };
-    while (!text.empty() && blank(text.front())) {
-        text.remove_prefix(1);
-    }
-    while (!text.empty() && blank(text.back())) {
-        text.remove_suffix(1);
-    }
-    return text;
-}
-
 std::vector<std::string> split(std::string_view text, char at) {
     std::vector<std::string> parts;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find(at), text.size());
-        parts.emplace_back(trimmed(text.substr(0, end)));
-        text.remove_prefix(std::min(end + 1, text.size()));
+    for (const std::string_view part : parts_of(text, at)) {
+        parts.emplace_back(trimmed(part));
     }
     return parts;
 }

@@ -13,6 +13,7 @@
 //
 // Exit status: 0 everything is in its files, 1 something is not, or the daemon could not start, 2
 // wrong arguments.
+#include "foundation/base/host_name.hpp"
 #include "foundation/base/printable.hpp"
 #include "pool/daemon/liveness/watcher.hpp"
 #include "pool/daemon/options.hpp"
@@ -22,7 +23,6 @@
 #include "settings/settings.hpp"
 #include "storage/posix/clock.hpp"
 
-#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -116,19 +116,14 @@ std::string line_of_input() {
     return line;
 }
 
-std::string own_host() {
-    std::array<char, 256> name{};
-    ::gethostname(name.data(), name.size() - 1);
-    return name.data();
-}
-
 Result<std::unique_ptr<cluster::PeerConnections>> listen_for_peers(
     const forebay::daemon::ServerOptions& options, const forebay::ports::TimeSource& clock) {
     if (options.daemon.nodes == 1) {
         return nullptr;
     }
-    return cluster::PeerConnections::listen(options.host.empty() ? own_host() : options.host,
-                                            {options.daemon.node, options.daemon.nodes}, clock);
+    return cluster::PeerConnections::listen(
+        options.host.empty() ? forebay::host_name() : options.host,
+        {options.daemon.node, options.daemon.nodes}, clock);
 }
 
 Result<void> meet(cluster::PeerConnections& peers, std::uint32_t nodes) {

@@ -4,6 +4,7 @@
 #include "collective/mpi/process.hpp"
 #include "collective/mpi/status.hpp"
 #include "foundation/base/counted.hpp"
+#include "foundation/base/host_name.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "foundation/record/lines.hpp"
 #include "storage/posix/clock.hpp"
@@ -47,12 +48,6 @@ std::string command_line() {
         c = c == '\0' ? ' ' : c;
     }
     return text;
-}
-
-std::string host_name() {
-    std::array<char, 256> name{};
-    ::gethostname(name.data(), name.size() - 1);
-    return name.data();
 }
 
 std::vector<std::int32_t> numbers_of(std::string_view text) {

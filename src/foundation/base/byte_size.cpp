@@ -2,6 +2,7 @@
 #include "foundation/base/byte_size.hpp"
 
 #include "foundation/base/letters.hpp"
+#include "foundation/base/text_parts.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -18,14 +19,6 @@ namespace {
 constexpr std::string_view digits = "0123456789";
 
 bool is_letter(char c) noexcept { return lower(c) >= 'a' && lower(c) <= 'z'; }
-
-std::string_view without_blanks(std::string_view text) noexcept {
-    const std::size_t first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) {
-        return {};
-    }
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 tl::unexpected<Error> no_size(std::string_view text, std::string_view why) {
     return failure({ErrorCode::argument, 0,
@@ -88,7 +81,7 @@ Result<std::int64_t> scaled(std::string_view text, std::string_view whole, std::
 }  // namespace
 
 Result<std::int64_t> parse_size(std::string_view text, UnitSpelling spelling) {
-    std::string_view rest = without_blanks(text);
+    std::string_view rest = trimmed(text);
     const bool negative =
         spelling == UnitSpelling::first_letter && !rest.empty() && rest.front() == '-';
     if (negative || (!rest.empty() && rest.front() == '+')) {
@@ -109,7 +102,7 @@ Result<std::int64_t> parse_size(std::string_view text, UnitSpelling spelling) {
     if (whole.empty() && part.empty()) {
         return no_size(text, "it does not begin with a number");
     }
-    const std::string_view unit = without_blanks(rest);
+    const std::string_view unit = trimmed(rest);
     const std::optional<int> power = power_of(unit, spelling);
     if (!power) {
         return no_size(text, fmt::format("\"{}\" is no unit", unit));
@@ -127,7 +120,7 @@ Result<double> parse_rate(std::string_view text) {
                          "as in 2GB/s.",
                          text, why)});
     };
-    std::string_view rest = without_blanks(text);
+    std::string_view rest = trimmed(text);
     if (!rest.ends_with("/s")) {
         return no_rate("it does not end with /s");
     }
@@ -138,8 +131,7 @@ Result<double> parse_rate(std::string_view text) {
     if (code != std::errc{} || value < 0 || !std::isfinite(value)) {
         return no_rate("it is no number of at least 0");
     }
-    const std::string_view unit =
-        without_blanks(rest.substr(static_cast<std::size_t>(end - rest.data())));
+    const std::string_view unit = trimmed(rest.substr(static_cast<std::size_t>(end - rest.data())));
     const std::optional<int> power = power_of(unit, UnitSpelling::exact);
     if (!power) {
         return no_rate(fmt::format("\"{}\" is no unit", unit));

@@ -2,6 +2,7 @@
 // machine.
 #include "pool/daemon/options.hpp"
 
+#include "foundation/base/host_name.hpp"
 #include "foundation/kernel/calls.hpp"
 
 #include <algorithm>
@@ -231,10 +232,7 @@ NodeFacts probe_node() {
     if (kernel::getcwd(folder.data(), folder.size()) > 0 && folder.front() == '/') {
         around.folder = folder.data();
     }
-    std::array<char, 256> host{};
-    if (::gethostname(host.data(), host.size() - 1) == 0) {
-        around.host = host.data();
-    }
+    around.host = host_name();
     const char* const temporary = std::getenv("TMPDIR");
     around.job_end_s = job_end();
     around.temporary_folder = temporary == nullptr || *temporary != '/' ? "/tmp" : temporary;

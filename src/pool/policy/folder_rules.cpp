@@ -2,6 +2,7 @@
 #include "pool/policy/folder_rules.hpp"
 
 #include "foundation/base/byte_size.hpp"
+#include "foundation/base/text_parts.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -44,12 +45,6 @@ Result<void> take_word(std::string_view text, std::string_view word, FileRule& r
     return {};
 }
 
-std::string_view without_blanks(std::string_view text) noexcept {
-    const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
-    const std::size_t end = text.find_last_not_of(' ') + 1;
-    return text.substr(begin, std::max(begin, end) - begin);
-}
-
 std::string absolute(std::string_view path, std::string_view here) {
     std::string whole =
         path.starts_with('/') ? std::string{path} : fmt::format("{}/{}", here, path);
@@ -61,7 +56,7 @@ std::string absolute(std::string_view path, std::string_view here) {
 
 Result<FolderRule> folder_rule(std::string_view text, std::string_view here) {
     FolderRule found;
-    std::string_view left = without_blanks(text);
+    std::string_view left = trimmed(text, " ");
     bool any = false;
     while (true) {
         const std::size_t blank = left.rfind(' ');
@@ -71,7 +66,7 @@ Result<FolderRule> folder_rule(std::string_view text, std::string_view here) {
         if (auto taken = take_word(text, left.substr(blank + 1), found.rule); !taken) {
             return failure(std::move(taken.error()));
         }
-        left = without_blanks(left.substr(0, blank));
+        left = trimmed(left.substr(0, blank), " ");
         any = true;
     }
     if (!any || is_ours(left)) {

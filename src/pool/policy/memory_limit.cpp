@@ -2,6 +2,8 @@
 // kernel's admin-guide/cgroup-v1/memory.rst and admin-guide/cgroup-v2.rst for the limits.
 #include "pool/policy/memory_limit.hpp"
 
+#include "foundation/base/mount_table.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <optional>
@@ -41,23 +43,6 @@ bool has_word(std::string_view list, std::string_view word) noexcept {
     return false;
 }
 
-constexpr bool is_octal(char digit) noexcept { return digit >= '0' && digit <= '7'; }
-
-// mountinfo writes blanks, tabs, line feeds and backslashes as three octal digits.
-std::string unescaped(std::string_view text) {
-    std::string plain;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        const std::string_view code = text.substr(at, 4);
-        if (code.size() == 4 && code[0] == '\\' && std::ranges::all_of(code.substr(1), is_octal)) {
-            plain += static_cast<char>((code[1] - '0') * 64 + (code[2] - '0') * 8 + code[3] - '0');
-            at += 3;
-        } else {
-            plain += text[at];
-        }
-    }
-    return plain;
-}
-
 // Without trailing slashes; "/" becomes "".
 std::string folder_name(std::string_view path) {
     while (path.ends_with('/')) {
@@ -89,8 +74,8 @@ std::optional<CgroupHierarchy> hierarchy_of(std::string_view line) {
         return std::nullopt;
     }
     return CgroupHierarchy{.version = counts_memory ? CgroupVersion::one : CgroupVersion::two,
-                           .root = folder_name(unescaped(root)),
-                           .point = folder_name(unescaped(point))};
+                           .root = folder_name(unescaped_mount_field(root)),
+                           .point = folder_name(unescaped_mount_field(point))};
 }
 
 // The cgroup of the process in the hierarchy of `version`. `groups` has lines

@@ -1,17 +1,16 @@
 // Opened with the user's permissions: see FilesAsUser.
 #include "pool/slurm/step_log.hpp"
 
+#include "foundation/base/host_name.hpp"
 #include "foundation/base/own_fd.hpp"
 #include "foundation/base/printable.hpp"
 #include "foundation/kernel/calls.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 namespace forebay::slurm {
 
@@ -40,9 +39,7 @@ bool append(const std::string& path, std::string_view text) {
 }  // namespace
 
 StepName step_name(std::uint32_t job, std::uint32_t step) {
-    std::array<char, 256> host{};
-    static_cast<void>(::gethostname(host.data(), host.size() - 1));
-    return {fmt::format("{}.{}", job, step), host.data()};
+    return {fmt::format("{}.{}", job, step), host_name()};
 }
 
 std::vector<std::string> lines_of_kill(const KeeperEnd& end, const StepName& name) {

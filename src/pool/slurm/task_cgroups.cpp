@@ -2,6 +2,7 @@
 #include "pool/slurm/task_cgroups.hpp"
 
 #include "foundation/base/own_fd.hpp"
+#include "foundation/base/text_parts.hpp"
 #include "foundation/kernel/calls.hpp"
 
 #include <algorithm>
@@ -12,16 +13,6 @@
 namespace forebay::slurm {
 
 namespace {
-
-std::vector<std::string_view> parts_of(std::string_view text, char between) {
-    std::vector<std::string_view> parts;
-    while (!text.empty()) {
-        const std::size_t end = std::min(text.find(between), text.size());
-        parts.push_back(text.substr(0, end));
-        text.remove_prefix(std::min(end + 1, text.size()));
-    }
-    return parts;
-}
 
 bool has_part(std::string_view list, std::string_view wanted) {
     const std::vector<std::string_view> parts = parts_of(list, ',');

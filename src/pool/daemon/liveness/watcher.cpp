@@ -4,6 +4,7 @@
 
 #include "foundation/base/atomics.hpp"
 #include "foundation/base/contracts.hpp"
+#include "foundation/base/host_name.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "foundation/kernel/newer_calls.hpp"
 #include "pool/daemon/status/chunked_lines.hpp"
@@ -59,10 +60,8 @@ bool dismissed(int line) noexcept {
     }
     kernel::close_range(own + 1, ~0U);
     if (!dismissed(own)) {
-        std::array<char, 256> host{};
-        static_cast<void>(::gethostname(host.data(), host.size() - 1));
         for (const std::string& part :
-             in_parts(node, told_by_watcher(directory, node, host.data()))) {
+             in_parts(node, told_by_watcher(directory, node, host_name()))) {
             print(part + "\n");
         }
     }

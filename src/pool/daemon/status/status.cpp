@@ -2,11 +2,10 @@
 #include "pool/daemon/status/status.hpp"
 
 #include "foundation/base/atomics.hpp"
+#include "foundation/base/host_name.hpp"
 
-#include <array>
 #include <nlohmann/json.hpp>
 #include <system_error>
-#include <unistd.h>
 
 namespace forebay::daemon {
 
@@ -128,11 +127,9 @@ std::string status_document(const pool::Directory& directory, const SharedLogMem
     for (const RescuedFile& one : rescued) {
         lost.push_back(json_of(one));
     }
-    std::array<char, 256> host{};
-    static_cast<void>(::gethostname(host.data(), host.size() - 1));
     const double storage_seconds = seconds(statistics.busy()->total_ns(moment.now_ns));
     const Json document = {{"schema", status_schema},
-                           {"host", host.data()},
+                           {"host", host_name()},
                            {"process", header.process.load(relaxed)},
                            {"uptime_seconds", seconds(moment.now_ns - moment.started_ns)},
                            {"ended", moment.ended},

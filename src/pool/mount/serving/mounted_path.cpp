@@ -2,6 +2,7 @@
 // privilege.
 #include "pool/mount/serving/mounted_path.hpp"
 
+#include "foundation/base/mount_table.hpp"
 #include "foundation/base/own_fd.hpp"
 #include "pool/mount/serving/mount_helper.hpp"
 
@@ -19,22 +20,6 @@ namespace forebay::mount {
 namespace {
 
 constexpr std::string_view prefix = "forebay-mount:";
-
-// Decodes the kernel's octal escapes, such as "\040" for a blank.
-std::string unescaped(std::string_view text) {
-    std::string plain;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '\\' && i + 3 < text.size()) {
-            constexpr int octal = 8;
-            plain +=
-                static_cast<char>(std::stoi(std::string{text.substr(i + 1, 3)}, nullptr, octal));
-            i += 3;
-        } else {
-            plain += text[i];
-        }
-    }
-    return plain;
-}
 
 }  // namespace
 
@@ -59,7 +44,7 @@ std::vector<MountEntry> mounts_over(const std::string& path) {
         while (dash < all.size() && all[dash] != "-") {
             ++dash;
         }
-        if (dash + 2 < all.size() && unescaped(all[4]) == path) {
+        if (dash + 2 < all.size() && unescaped_mount_field(all[4]) == path) {
             const std::string& name = all[dash + 2];
             const bool ours = all[dash + 1] == "fuse.forebay" && name.starts_with(prefix);
             // FUSE has one connection for each device; its major number is 0.
