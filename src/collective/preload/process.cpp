@@ -3,6 +3,7 @@
 // a function of the core or of the MPI. If the core cannot be used, the program goes on with the
 // MPI's own functions.
 #include "collective/preload/libmpi.hpp"
+#include "foundation/base/switch_words.hpp"
 #include "foundation/kernel/older_libc.hpp"
 #include "preload/names.hpp"
 
@@ -11,8 +12,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <initializer_list>
-#include <strings.h>
 
 extern "C" {
 extern void* forebay_preload_slots[];
@@ -38,19 +37,6 @@ const char* core_name(Family family) noexcept {
 
 void say(const char* problem, const char* why, const char* next) noexcept {
     std::fprintf(stderr, "forebay: %s (%s). %s\n", problem, why, next);
-}
-
-bool disabled() noexcept {
-    const char* value = std::getenv("FOREBAY_ENABLED");
-    if (value == nullptr) {
-        return false;
-    }
-    for (const char* no : {"false", "0", "no", "off", "disable"}) {  // foundation/base/switch_words
-        if (strcasecmp(value, no) == 0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 // Takes the place of a function for which neither the MPI nor Forebay has one.
@@ -92,7 +78,7 @@ bool any_missing(void* const* real) noexcept {
 // for the large-count functions of MPI-4 finds those of this library. So they must work with an
 // older MPI, too, even if Forebay is disabled.
 void* const* ours_for(const MpiLibrary& libmpi, void* const* real) noexcept {
-    const bool off = disabled();
+    const bool off = switches_off(std::getenv("FOREBAY_ENABLED"));
     if (off && !any_missing(real)) {
         return nullptr;
     }

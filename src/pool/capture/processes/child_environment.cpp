@@ -2,12 +2,12 @@
 // lock may be held by a thread that does not exist.
 #include "pool/capture/processes/child_environment.hpp"
 
+#include "foundation/base/switch_words.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "pool/capture/files/paths.hpp"
 
 #include <array>
 #include <cstring>
-#include <strings.h>
 #include <unistd.h>
 
 namespace forebay::capture {
@@ -49,15 +49,6 @@ std::string_view next_library(std::string_view& list) noexcept {
     const std::string_view found{list.data(), end};
     list.remove_prefix(end);
     return found;
-}
-
-bool says_no(const char* value) noexcept {
-    for (const char* const no : {"false", "0", "no", "off", "disable"}) {  // as parse_switch()
-        if (value != nullptr && ::strcasecmp(value, no) == 0) {
-            return true;
-        }
-    }
-    return false;
 }
 
 bool can_be_loaded(std::string_view library) noexcept {
@@ -119,7 +110,7 @@ const char* why_uncaptured(char* const* environment, const PoolOfProcess& pool) 
     const char* const socket = variable_in(environment, "FOREBAY_POOL_SOCKET");
     const char* const folders = variable_in(environment, "FOREBAY_POOL_PATHS");
     if (library.empty() || socket == nullptr || folders == nullptr ||
-        says_no(variable_in(environment, "FOREBAY_ENABLED"))) {
+        switches_off(variable_in(environment, "FOREBAY_ENABLED"))) {
         return "its environment lacks LD_PRELOAD or FOREBAY_*";
     }
     PoolPaths paths;

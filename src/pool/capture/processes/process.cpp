@@ -3,6 +3,7 @@
 #include "pool/capture/processes/process.hpp"
 
 #include "capture/real.hpp"
+#include "foundation/base/switch_words.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "pool/capture/connection/user_message.hpp"
 #include "pool/capture/files/files.hpp"
@@ -17,8 +18,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <gnu/libc-version.h>
-#include <initializer_list>
-#include <strings.h>
 
 namespace forebay::capture {
 
@@ -77,19 +76,6 @@ long missing() noexcept {
     return -1;
 }
 
-bool disabled() noexcept {
-    const char* const value = std::getenv("FOREBAY_ENABLED");
-    if (value == nullptr) {
-        return false;
-    }
-    for (const char* const no : {"false", "0", "no", "off", "disable"}) {  // as parse_switch()
-        if (::strcasecmp(value, no) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // valgrind preloads a library of its own.
 bool is_under_valgrind() noexcept {
     const char* const preloaded = std::getenv("LD_PRELOAD");
@@ -128,7 +114,8 @@ void ask_the_loader() noexcept {
     forebay_real_syscall = real_function("syscall");
     const char* const socket = std::getenv("FOREBAY_POOL_SOCKET");
     const char* const paths = std::getenv("FOREBAY_POOL_PATHS");
-    if (socket == nullptr || *socket == '\0' || paths == nullptr || disabled()) {
+    if (socket == nullptr || *socket == '\0' || paths == nullptr ||
+        switches_off(std::getenv("FOREBAY_ENABLED"))) {
         errno = before;
         return;
     }
