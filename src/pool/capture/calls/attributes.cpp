@@ -10,87 +10,76 @@
 
 namespace forebay::capture {
 
-namespace {
-
-template <class Set>
-int set_named(int folder, const char* path, int flags, const Set& set) noexcept {
-    const int error = drain_named_to_change(folder, path, flags);
-    return error != 0 ? fail(error) : set();
-}
-
-template <class Set>
-int set_open(int fd, const Set& set) noexcept {
-    const int error = drain_open_to_change(fd);
-    return error != 0 ? fail(error) : set();
-}
-
-}  // namespace
-
 namespace captured {
 
 int chmod(const char* path, mode_t mode) noexcept {
-    return set_named(AT_FDCWD, path, 0, [&]() noexcept { return real::chmod(path, mode); });
+    return change_named(AT_FDCWD, path, 0, [&]() noexcept { return real::chmod(path, mode); });
 }
 
 int lchmod(const char* path, mode_t mode) noexcept {
-    return set_named(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW,
-                     [&]() noexcept { return real::lchmod(path, mode); });
+    return change_named(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW,
+                        [&]() noexcept { return real::lchmod(path, mode); });
 }
 
 int fchmod(int fd, mode_t mode) noexcept {
-    return set_open(fd, [&]() noexcept { return real::fchmod(fd, mode); });
+    return change_open(fd, [&]() noexcept { return real::fchmod(fd, mode); });
 }
 
 int fchmodat(int folder, const char* path, mode_t mode, int flags) noexcept {
-    return set_named(folder, path, flags,
-                     [&]() noexcept { return real::fchmodat(folder, path, mode, flags); });
+    return change_named(folder, path, flags,
+                        [&]() noexcept { return real::fchmodat(folder, path, mode, flags); });
 }
 
 int chown(const char* path, uid_t user, gid_t group) noexcept {
-    return set_named(AT_FDCWD, path, 0, [&]() noexcept { return real::chown(path, user, group); });
+    return change_named(AT_FDCWD, path, 0,
+                        [&]() noexcept { return real::chown(path, user, group); });
 }
 
 int lchown(const char* path, uid_t user, gid_t group) noexcept {
-    return set_named(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW,
-                     [&]() noexcept { return real::lchown(path, user, group); });
+    return change_named(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW,
+                        [&]() noexcept { return real::lchown(path, user, group); });
 }
 
 int fchown(int fd, uid_t user, gid_t group) noexcept {
-    return set_open(fd, [&]() noexcept { return real::fchown(fd, user, group); });
+    return change_open(fd, [&]() noexcept { return real::fchown(fd, user, group); });
 }
 
 int fchownat(int folder, const char* path, uid_t user, gid_t group, int flags) noexcept {
-    return set_named(folder, path, flags,
-                     [&]() noexcept { return real::fchownat(folder, path, user, group, flags); });
+    return change_named(folder, path, flags, [&]() noexcept {
+        return real::fchownat(folder, path, user, group, flags);
+    });
 }
 
 int setxattr(const char* path, const char* name, const void* value, size_t bytes,
              int flags) noexcept {
-    return set_named(AT_FDCWD, path, 0,
-                     [&]() noexcept { return real::setxattr(path, name, value, bytes, flags); });
+    return change_named(AT_FDCWD, path, 0,
+                        [&]() noexcept { return real::setxattr(path, name, value, bytes, flags); });
 }
 
 int lsetxattr(const char* path, const char* name, const void* value, size_t bytes,
               int flags) noexcept {
-    return set_named(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW,
-                     [&]() noexcept { return real::lsetxattr(path, name, value, bytes, flags); });
+    return change_named(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, [&]() noexcept {
+        return real::lsetxattr(path, name, value, bytes, flags);
+    });
 }
 
 int fsetxattr(int fd, const char* name, const void* value, size_t bytes, int flags) noexcept {
-    return set_open(fd, [&]() noexcept { return real::fsetxattr(fd, name, value, bytes, flags); });
+    return change_open(fd,
+                       [&]() noexcept { return real::fsetxattr(fd, name, value, bytes, flags); });
 }
 
 int removexattr(const char* path, const char* name) noexcept {
-    return set_named(AT_FDCWD, path, 0, [&]() noexcept { return real::removexattr(path, name); });
+    return change_named(AT_FDCWD, path, 0,
+                        [&]() noexcept { return real::removexattr(path, name); });
 }
 
 int lremovexattr(const char* path, const char* name) noexcept {
-    return set_named(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW,
-                     [&]() noexcept { return real::lremovexattr(path, name); });
+    return change_named(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW,
+                        [&]() noexcept { return real::lremovexattr(path, name); });
 }
 
 int fremovexattr(int fd, const char* name) noexcept {
-    return set_open(fd, [&]() noexcept { return real::fremovexattr(fd, name); });
+    return change_open(fd, [&]() noexcept { return real::fremovexattr(fd, name); });
 }
 
 }  // namespace captured

@@ -4,6 +4,7 @@
 
 #include "capture/real.hpp"
 #include "pool/capture/files/files.hpp"
+#include "pool/capture/files/known_files.hpp"
 #include "pool/capture/files/mounted.hpp"
 #include "pool/capture/processes/process.hpp"
 
@@ -68,13 +69,10 @@ forebay_pool_state state_of(const pool::FileSlot& slot) noexcept {
 
 // Waits until all earlier writes are counted in the directory. Returns 0 or an errno.
 int fill_state(CapturedFile place, forebay_pool_state& said) noexcept {
-    const DaemonConnection::Reading reading{connection};
-    const std::int64_t size = connection.reader().deposited_size(place.file.file());
-    if (size < 0) {
-        return static_cast<int>(-size);
-    }
-    said = state_of(connection.directory().files[place.file.file().slot]);
-    return 0;
+    return on_counted(place.file.file(), [&](const pool::FileSlot& slot) noexcept {
+        said = state_of(slot);
+        return 0;
+    });
 }
 
 int answer(CapturedFile place, unsigned long request, void* argument) noexcept {

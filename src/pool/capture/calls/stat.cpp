@@ -133,19 +133,6 @@ int look_at_open(int fd, struct stat* out, const Ask& ask) noexcept {
     });
 }
 
-// Deposits are drained before the program sets times: draining later would set others.
-template <class Set>
-int set_times(int folder, const char* path, int flags, const Set& set) noexcept {
-    const int error = drain_named_to_change(folder, path, flags);
-    return error != 0 ? fail(error) : set();
-}
-
-template <class Set>
-int set_times_of_open(int fd, const Set& set) noexcept {
-    const int error = drain_open_to_change(fd);
-    return error != 0 ? fail(error) : set();
-}
-
 }  // namespace
 
 namespace captured {
@@ -203,37 +190,37 @@ int fchdir(int fd) noexcept {
 
 int utimensat(int folder, const char* path, const timespec* times, int flags) noexcept {
     if (path == nullptr) {
-        return set_times_of_open(
-            folder, [&]() noexcept { return real::utimensat(folder, path, times, flags); });
+        return change_open(folder,
+                           [&]() noexcept { return real::utimensat(folder, path, times, flags); });
     }
-    return set_times(folder, path, flags,
-                     [&]() noexcept { return real::utimensat(folder, path, times, flags); });
+    return change_named(folder, path, flags,
+                        [&]() noexcept { return real::utimensat(folder, path, times, flags); });
 }
 
 int futimens(int fd, const timespec* times) noexcept {
-    return set_times_of_open(fd, [&]() noexcept { return real::futimens(fd, times); });
+    return change_open(fd, [&]() noexcept { return real::futimens(fd, times); });
 }
 
 int utimes(const char* path, const timeval* times) noexcept {
-    return set_times(AT_FDCWD, path, 0, [&]() noexcept { return real::utimes(path, times); });
+    return change_named(AT_FDCWD, path, 0, [&]() noexcept { return real::utimes(path, times); });
 }
 
 int lutimes(const char* path, const timeval* times) noexcept {
-    return set_times(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW,
-                     [&]() noexcept { return real::lutimes(path, times); });
+    return change_named(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW,
+                        [&]() noexcept { return real::lutimes(path, times); });
 }
 
 int futimes(int fd, const timeval* times) noexcept {
-    return set_times_of_open(fd, [&]() noexcept { return real::futimes(fd, times); });
+    return change_open(fd, [&]() noexcept { return real::futimes(fd, times); });
 }
 
 int futimesat(int folder, const char* path, const timeval* times) noexcept {
-    return set_times(folder, path, 0,
-                     [&]() noexcept { return real::futimesat(folder, path, times); });
+    return change_named(folder, path, 0,
+                        [&]() noexcept { return real::futimesat(folder, path, times); });
 }
 
 int utime(const char* path, const utimbuf* times) noexcept {
-    return set_times(AT_FDCWD, path, 0, [&]() noexcept { return real::utime(path, times); });
+    return change_named(AT_FDCWD, path, 0, [&]() noexcept { return real::utime(path, times); });
 }
 
 }  // namespace captured

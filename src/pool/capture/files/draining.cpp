@@ -3,6 +3,7 @@
 
 #include "foundation/kernel/calls.hpp"
 #include "pool/capture/files/files.hpp"
+#include "pool/capture/files/known_files.hpp"
 #include "pool/capture/files/other_names.hpp"
 #include "pool/capture/files/path_filter.hpp"
 #include "pool/capture/processes/inside_call.hpp"
@@ -17,23 +18,14 @@ namespace {
 enum class DrainPurpose { look, change };
 
 // Precondition: the caller has found that the file may be pooled.
-int drain_known(const struct stat& found, DrainPurpose purpose) noexcept {
-    if (!connection.reach() || connection.life() != DaemonConnection::Life::lives) {
-        return connection.is_unmapped() ? drain_and_close(found.st_dev, found.st_ino) : 0;
-    }
-    const auto file = known(found.st_dev, found.st_ino);
-    if (!file) {
-        return 0;
-    }
-    FileDescription any{};
-    any.set_file(*file);
-    const CapturedFile place{any, -1};
-    const int error = purpose == DrainPurpose::change ? drain_to_change(place) : drain(place);
-    return error == ENOENT ? 0 : error;  // the pool has drained and forgotten it meanwhile
-}
-
 int drain_inode(const struct stat& found, DrainPurpose purpose) noexcept {
-    return in_one_process([&]() noexcept { return drain_known(found, purpose); });
+    return in_one_process([&]() noexcept {
+        return on_known(found, [&](CapturedFile place) noexcept {
+            const int error =
+                purpose == DrainPurpose::change ? drain_to_change(place) : drain(place);
+            return error == ENOENT ? 0 : error;  // the pool has drained and forgotten it meanwhile
+        });
+    });
 }
 
 int drain_found(int folder, const char* path, int flags) noexcept {

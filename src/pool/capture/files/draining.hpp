@@ -3,6 +3,8 @@
 // captured. The files stay in the pool.
 #pragma once
 
+#include "pool/capture/files/files.hpp"
+
 #include <sys/types.h>
 
 namespace forebay::capture {
@@ -14,6 +16,18 @@ namespace forebay::capture {
 // fstatat does.
 [[nodiscard]] int drain_open_to_change(int fd) noexcept;
 [[nodiscard]] int drain_named_to_change(int folder, const char* path, int flags) noexcept;
+// Makes the program's own change of the inode by `change` (a call of libc), behind the draining,
+// which would change the inode again. -1 and errno if draining fails, else what `change` returns.
+template <class Change>
+int change_open(int fd, const Change& change) noexcept {
+    const int error = drain_open_to_change(fd);
+    return error != 0 ? fail(error) : change();
+}
+template <class Change>
+int change_named(int folder, const char* path, int flags, const Change& change) noexcept {
+    const int error = drain_named_to_change(folder, path, flags);
+    return error != 0 ? fail(error) : change();
+}
 // Has the daemon drain the file, and close it unless clients have it open. Returns 0 or an errno.
 [[nodiscard]] int drain_and_close(dev_t device, ino_t inode) noexcept;
 // Drains everything in this node's pool, by whichever process. Returns 0 or an errno.

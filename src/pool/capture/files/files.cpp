@@ -7,6 +7,7 @@
 #include "pool/capture/connection/user_message.hpp"
 #include "pool/capture/descriptors/tables.hpp"
 #include "pool/capture/files/introduction.hpp"
+#include "pool/capture/files/known_files.hpp"
 #include "pool/capture/files/mounted.hpp"
 #include "pool/capture/files/other_names.hpp"
 #include "pool/capture/files/path_filter.hpp"
@@ -459,13 +460,9 @@ int leave_if_captured(int fd, pool::ThroughReason reason) noexcept {
 }
 
 int drain(CapturedFile place) noexcept {
-    const DaemonConnection::Reading reading{connection};
-    // First waits until all earlier deposits are counted in the directory.
-    if (const std::int64_t size = connection.reader().deposited_size(place.file.file()); size < 0) {
-        return static_cast<int>(-size);
-    }
-    const pool::FileSlot& slot = connection.directory().files[place.file.file().slot];
-    return pending(slot) ? ask(about(place.file, protocol::QuestionKind::sync)) : 0;
+    return on_counted(place.file.file(), [&](const pool::FileSlot& slot) noexcept {
+        return pending(slot) ? ask(about(place.file, protocol::QuestionKind::sync)) : 0;
+    });
 }
 
 int arrives(pool::FileId file) noexcept {
@@ -495,17 +492,14 @@ int drain_if_captured(int fd) noexcept {
 // only until the program itself changes the inode. Comparing times cannot tell that, since file
 // times advance in ticks: so the daemon settles it before the change.
 int drain_to_change(CapturedFile place) noexcept {
-    const DaemonConnection::Reading reading{connection};
-    if (const std::int64_t size = connection.reader().deposited_size(place.file.file()); size < 0) {
-        return static_cast<int>(-size);
-    }
-    const pool::FileSlot& slot = connection.directory().files[place.file.file().slot];
-    if (!pending(slot) && slot.stamped_ns.load(relaxed) == 0) {
-        return 0;
-    }
-    protocol::ClientQuestion question = about(place.file, protocol::QuestionKind::sync);
-    question.flags = protocol::before_change;
-    return ask(question);
+    return on_counted(place.file.file(), [&](const pool::FileSlot& slot) noexcept {
+        if (!pending(slot) && slot.stamped_ns.load(relaxed) == 0) {
+            return 0;
+        }
+        protocol::ClientQuestion question = about(place.file, protocol::QuestionKind::sync);
+        question.flags = protocol::before_change;
+        return ask(question);
+    });
 }
 
 int drain_to_change_if_captured(int fd) noexcept {

@@ -2,8 +2,8 @@
 #include "pool/capture/files/named_files.hpp"
 
 #include "foundation/kernel/calls.hpp"
-#include "pool/capture/files/draining.hpp"
 #include "pool/capture/files/files.hpp"
+#include "pool/capture/files/known_files.hpp"
 #include "pool/capture/files/other_names.hpp"
 #include "pool/capture/processes/inside_call.hpp"
 #include "pool/capture/processes/process.hpp"
@@ -14,23 +14,6 @@
 namespace forebay::capture {
 
 namespace {
-
-// Runs `act` on the file, if the daemon knows it. Returns 0 or an errno.
-template <class Act>
-int on_known(const struct stat& found, const Act& act) noexcept {
-    if (!connection.reach() || connection.life() != DaemonConnection::Life::lives) {
-        return connection.is_unmapped() ? drain_and_close(found.st_dev, found.st_ino) : 0;
-    }
-    const auto file = known(found.st_dev, found.st_ino);
-    if (!file) {
-        return 0;
-    }
-    FileDescription any{};
-    any.set_file(*file);
-    any.connection.store(connection.generation(), std::memory_order_relaxed);
-    any.offset.store(in_kernel, std::memory_order_relaxed);
-    return act(CapturedFile{any, -1});
-}
 
 // Runs `act` on the regular file of that name, if the pool knows it. Returns 0 or an errno, and
 // keeps `errno`.
