@@ -4,6 +4,7 @@
 #include "pool/capture/connection/connection.hpp"
 
 #include "foundation/base/atomics.hpp"
+#include "foundation/base/times.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "foundation/kernel/newer_linux.hpp"
 #include "pool/capture/connection/question_lock.hpp"
@@ -11,11 +12,9 @@
 #include "pool/capture/descriptors/own_descriptors.hpp"
 #include "pool/capture/processes/inside_call.hpp"
 #include "pool/capture/processes/process.hpp"
-#include "pool/client/send_question.hpp"
 #include "pool/client/shared_mapping.hpp"
 #include "pool/client/trust.hpp"
 
-#include <sched.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -36,6 +35,7 @@ namespace {
 // follows if the daemon has its maximum number of clients and some of them have ended, or if the
 // daemon closes connections for want of descriptors before it has replied.
 constexpr int tries_max = 6000;
+
 int moved_up(int fd) noexcept {
     const int high = duplicate_to_high_number(fd);
     if (high < 0) {
@@ -43,44 +43,6 @@ int moved_up(int fd) noexcept {
     }
     kernel::close(fd);
     return high;
-}
-
-// Polls before the thread sleeps in recvmsg: waking up takes longer than most replies (decision
-// 0009).
-constexpr int looks_max = 100;
-
-// Receives one message and up to descriptors.size() descriptors with it. Returns bytes, 0 at the
-// end of the connection, or -1 and errno. Polls for a short time before it sleeps.
-ssize_t receive(int socket, std::span<std::byte> to, std::span<int> descriptors,
-                CoreYielding& yielding) noexcept {
-    iovec bytes{to.data(), to.size()};
-    alignas(cmsghdr) std::array<char, 256> control{};
-    msghdr message{};
-    message.msg_iov = &bytes;
-    message.msg_iovlen = 1;
-    message.msg_control = control.data();
-    message.msg_controllen = control.size();
-    ssize_t moved = kernel::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-    for (int looks = 1; looks < looks_max && moved < 0 && errno == EAGAIN && yielding.pays();
-         ++looks) {
-        yielding.yield();
-        moved = kernel::recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-    }
-    while (moved < 0 && (errno == EINTR || errno == EAGAIN)) {
-        moved = kernel::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-    }
-    std::size_t count = 0;
-    for (cmsghdr* header = moved < 0 ? nullptr : CMSG_FIRSTHDR(&message); header != nullptr;
-         header = CMSG_NXTHDR(&message, header)) {
-        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) {
-            continue;
-        }
-        const std::size_t some = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (std::size_t i = 0; i < some && count < descriptors.size(); ++i, ++count) {
-            std::memcpy(&descriptors[count], CMSG_DATA(header) + i * sizeof(int), sizeof(int));
-        }
-    }
-    return moved;
 }
 
 }  // namespace
@@ -144,7 +106,7 @@ bool DaemonConnection::try_to_reach(int tried) noexcept {
     if (state_.load(relaxed) != State::none || in_parents_call()) {
         return true;
     }
-    Received greeting;
+    pool::ReceivedReply greeting;
     const char* problem = connect_and_greet(greeting, tried == tries_max);
     State found = State::unreachable;
     const char* hint = "See with `forebay pool status` whether the daemon lives.";
@@ -180,7 +142,7 @@ bool DaemonConnection::try_to_reach(int tried) noexcept {
 // valgrind's leak check would search all memory that is mapped, which takes minutes.
 bool DaemonConnection::may_map() const noexcept { return !state.under_valgrind && !keeps_parents_; }
 
-const char* DaemonConnection::map_greeted(Received& greeting) noexcept {
+const char* DaemonConnection::map_greeted(pool::ReceivedReply& greeting) noexcept {
     lacked_descriptors_ = greeting.reply.number == 0 && may_map();
     errno = lacked_descriptors_ ? EMFILE : errno;
     const char* const problem = lacked_descriptors_    ? "the daemon has no descriptors for its log"
@@ -228,7 +190,7 @@ bool DaemonConnection::retry_mapping() noexcept {
     protocol::ClientQuestion hello;
     hello.number = process_;
     hello.group = static_cast<std::uint64_t>(now_ns());
-    Received greeting = exchange(hello, -1);
+    pool::ReceivedReply greeting = exchange(hello, -1);
     const bool welcome = greeting.came && greeting.reply.error == 0 && greeting.reply.number != 0;
     lacked_descriptors_ = !welcome;
     const bool mapped = welcome && map(greeting) == nullptr;
@@ -284,7 +246,8 @@ const char* DaemonConnection::connect_to_daemon(int socket) const noexcept {
 }
 
 // Returns null, or a description of the problem with errno set; EAGAIN asks for another attempt.
-const char* DaemonConnection::connect_and_greet(Received& greeting, bool last_try) noexcept {
+const char* DaemonConnection::connect_and_greet(pool::ReceivedReply& greeting,
+                                                bool last_try) noexcept {
     const int made = kernel::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (made < 0) {
         return "no socket can be made";
@@ -310,7 +273,7 @@ const char* DaemonConnection::connect_and_greet(Received& greeting, bool last_tr
     return nullptr;
 }
 
-const char* DaemonConnection::map(Received& greeting) noexcept {
+const char* DaemonConnection::map(pool::ReceivedReply& greeting) noexcept {
     auto* const directory = pool::map_whole(greeting.descriptors[0], {sizeof(pool::Directory)});
     if (directory == nullptr) {
         return "the directory cannot be mapped";
@@ -440,26 +403,9 @@ void DaemonConnection::forget_parent(DescriptorSharing sharing) noexcept {
     errno = before;
 }
 
-DaemonConnection::Received DaemonConnection::exchange(const protocol::ClientQuestion& question,
-                                                      int descriptor) noexcept {
-    const int socket = socket_.load(relaxed);
-    Received received;
-    std::array<std::byte, sizeof(protocol::DaemonReply)> bytes;
-    const ssize_t moved = pool::send_question(socket, question, descriptor)
-                              ? receive(socket, bytes, received.descriptors, yielding_)
-                              : -1;
-    if (moved <= 0) {
-        errno = moved == 0 ? ECONNRESET : errno;
-        return received;
-    }
-    const auto said = protocol::reply_of(std::span{bytes}.first(static_cast<std::size_t>(moved)));
-    received.came = said.has_value() && said->ask == question.ask;
-    if (received.came) {
-        received.reply = *said;
-    } else {
-        errno = EPROTO;
-    }
-    return received;
+pool::ReceivedReply DaemonConnection::exchange(const protocol::ClientQuestion& question,
+                                               int descriptor) noexcept {
+    return pool::exchange(socket_.load(relaxed), question, descriptor, &yielding_);
 }
 
 std::optional<protocol::DaemonReply> DaemonConnection::ask(const protocol::ClientQuestion& question,
@@ -471,7 +417,8 @@ std::optional<protocol::DaemonReply> DaemonConnection::ask(const protocol::Clien
     std::optional<protocol::DaemonReply> reply;
     {
         const QuestionLock lock{question_lock_};
-        const Received received = in_parents_call() ? Received{} : exchange(question, descriptor);
+        const pool::ReceivedReply received =
+            in_parents_call() ? pool::ReceivedReply{} : exchange(question, descriptor);
         for (const int fd : received.descriptors) {
             pool::close_if_open(fd);
         }
@@ -538,11 +485,7 @@ DaemonConnection::Life DaemonConnection::life() const noexcept {
     return pool::life_of(*directory_);
 }
 
-std::int64_t DaemonConnection::now_ns() const noexcept {
-    timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * nanoseconds + now.tv_nsec;
-}
+std::int64_t DaemonConnection::now_ns() const noexcept { return time_ns_of(CLOCK_MONOTONIC); }
 
 void DaemonConnection::kick() noexcept {
     const int before = errno;

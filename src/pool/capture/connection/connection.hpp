@@ -10,6 +10,7 @@
 #include "pool/client/daemon.hpp"
 #include "pool/client/daemon_life.hpp"
 #include "pool/client/log_writer.hpp"
+#include "pool/client/question_exchange.hpp"
 #include "pool/client/reader.hpp"
 #include "pool/protocol/messages.hpp"
 
@@ -149,14 +150,6 @@ private:
     // `none`: not tried yet; `unmapped`: see is_unmapped(); `unreachable` and `ended` are final.
     enum class State : std::uint32_t { none, reached, unmapped, unreachable, ended };
 
-    // A reply and the descriptors that came with it; the caller closes those that it does not keep.
-    struct Received {
-        static constexpr std::size_t most = 4;
-        protocol::DaemonReply reply;
-        std::array<int, most> descriptors{-1, -1, -1, -1};
-        bool came = false;
-    };
-
     // One attempt to reach the daemon; `tried` counts attempts from 1. False: try again after a
     // nap.
     [[nodiscard]] bool try_to_reach(int tried) noexcept;
@@ -164,7 +157,7 @@ private:
     [[nodiscard]] bool may_map() const noexcept;
     // Maps the daemon's memory after its greeting, if that may be. Returns why it cannot be mapped
     // (errno is set), or null.
-    [[nodiscard]] const char* map_greeted(Received& greeting) noexcept;
+    [[nodiscard]] const char* map_greeted(pool::ReceivedReply& greeting) noexcept;
     struct FailedAttempt {
         const char* problem;
         const char* hint;
@@ -176,9 +169,10 @@ private:
     // Reports that no daemon is there, once for each shell that keeps the pool's variables.
     void tell_that_it_was_stopped() const noexcept;
     // Connects and sends `hello`. Returns null, or the problem, with errno.
-    [[nodiscard]] const char* connect_and_greet(Received& greeting, bool last_try) noexcept;
+    [[nodiscard]] const char* connect_and_greet(pool::ReceivedReply& greeting,
+                                                bool last_try) noexcept;
     // Maps the memory whose descriptors came with the greeting. Returns null, or the problem.
-    [[nodiscard]] const char* map(Received& greeting) noexcept;
+    [[nodiscard]] const char* map(pool::ReceivedReply& greeting) noexcept;
     // False in a child that was made without a call of forget(): this connection is its parent's.
     [[nodiscard]] bool is_ours() const noexcept;
     // Sets `mark_` to 1: the connection is this process'.
@@ -191,12 +185,12 @@ private:
     // In a forked child: unmaps everything of the parent's but the directory.
     void forget_memory() noexcept;
     // Sends a question and receives its reply. Precondition: the caller holds QuestionLock.
-    [[nodiscard]] Received exchange(const protocol::ClientQuestion& question,
-                                    int descriptor) noexcept;
+    [[nodiscard]] pool::ReceivedReply exchange(const protocol::ClientQuestion& question,
+                                               int descriptor) noexcept;
     [[nodiscard]] std::byte* fetch_log(const protocol::ClientQuestion& question,
                                        int protection) noexcept;
-    [[nodiscard]] std::byte* map_log(std::uint32_t client) noexcept;
-    [[nodiscard]] pool::Log mapped_or_drained(std::uint32_t client) noexcept;
+    // The connection as ClientLogs uses it.
+    struct LogSource;
 
     sockaddr_un address_{};
     pid_t daemon_ = 0;  // process that has to listen at the socket; 0: any process of this user

@@ -11,49 +11,45 @@
 
 namespace forebay::capture {
 
-// A client that has ended may still have deposits in its log.
+struct DaemonConnection::LogSource {
+    DaemonConnection& connection;
+
+    // Holds QuestionLock, and keeps errno.
+    class Alone {
+    public:
+        explicit Alone(std::atomic<std::uint32_t>& turn) noexcept : lock_{turn} {}
+        Alone(const Alone&) = delete;
+        Alone& operator=(const Alone&) = delete;
+        ~Alone() { errno = before_; }
+
+    private:
+        int before_ = errno;
+        QuestionLock lock_;
+    };
+    [[nodiscard]] Alone alone() const noexcept { return Alone{connection.question_lock_}; }
+    [[nodiscard]] std::byte* fetch(const protocol::ClientQuestion& question) const noexcept {
+        return connection.fetch_log(question, PROT_READ);
+    }
+    void drain_all() const noexcept {
+        protocol::ClientQuestion question;
+        question.ask = protocol::QuestionKind::drain;
+        static_cast<void>(connection.ask(question));
+    }
+};
+
 pool::Log DaemonConnection::log_of(std::uint32_t client) noexcept {
-    if (client == client_) {
-        return log_;
-    }
-    const std::uint64_t number = directory_->clients[client].log.load(std::memory_order_acquire);
-    if (std::byte* const base = client_logs_.find(client, number)) {
-        return pool::Log{base};
-    }
-    return number == 0 ? pool::Log{} : mapped_or_drained(client);
+    return client == client_ ? log_ : client_logs_.log_of(*directory_, client, LogSource{*this});
 }
 
 bool DaemonConnection::sees(std::uint32_t client) noexcept {
-    const std::uint64_t number = directory_->clients[client].log.load(std::memory_order_acquire);
-    if (client == client_ || number == 0 || client_logs_.find(client, number) != nullptr) {
-        return true;
-    }
-    if (!client_logs_.has_room()) {
-        const QuestionLock lock{question_lock_};
-        client_logs_.drop_gone(*directory_);
-    }
-    return client_logs_.has_room() && map_log(client) != nullptr;
-}
-
-// Maps the client's log. If that fails, asks the daemon to drain everything, because a process that
-// cannot map a log cannot read the deposits in it.
-pool::Log DaemonConnection::mapped_or_drained(std::uint32_t client) noexcept {
-    if (std::byte* const mapped = map_log(client); mapped != nullptr) {
-        return pool::Log{mapped};
-    }
-    if (directory_->clients[client].log.load(std::memory_order_acquire) != 0) {
-        protocol::ClientQuestion question;
-        question.ask = protocol::QuestionKind::drain;
-        static_cast<void>(ask(question));
-    }
-    return {};
+    return client == client_ || client_logs_.sees(*directory_, client, LogSource{*this});
 }
 
 // Precondition: the caller holds QuestionLock. Returns null if the daemon does not give the log, or
 // if it cannot be mapped.
 std::byte* DaemonConnection::fetch_log(const protocol::ClientQuestion& question,
                                        int protection) noexcept {
-    const Received received = exchange(question, -1);
+    const pool::ReceivedReply received = exchange(question, -1);
     std::byte* const base =
         received.came && received.reply.error == 0
             ? pool::map_whole(received.descriptors[0], {pool::LogShape::bytes, protection})
@@ -61,22 +57,6 @@ std::byte* DaemonConnection::fetch_log(const protocol::ClientQuestion& question,
     for (const int fd : received.descriptors) {
         pool::close_if_open(fd);
     }
-    return base;
-}
-
-std::byte* DaemonConnection::map_log(std::uint32_t client) noexcept {
-    const int before = errno;
-    protocol::ClientQuestion question;
-    question.ask = protocol::QuestionKind::log;
-    question.number = client;
-    const QuestionLock lock{question_lock_};
-    const std::uint64_t number = directory_->clients[client].log.load(std::memory_order_acquire);
-    std::byte* base = client_logs_.find(client, number);
-    if (base == nullptr) {
-        base = fetch_log(question, PROT_READ);
-        base = client_logs_.replace(client, number, base);
-    }
-    errno = before;
     return base;
 }
 

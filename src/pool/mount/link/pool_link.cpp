@@ -2,18 +2,17 @@
 #include "pool/mount/link/pool_link.hpp"
 
 #include "foundation/base/atomics.hpp"
+#include "foundation/base/times.hpp"
 #include "foundation/kernel/newer_linux.hpp"
-#include "pool/client/send_question.hpp"
+#include "pool/client/question_exchange.hpp"
 #include "pool/client/shared_mapping.hpp"
 #include "pool/client/trust.hpp"
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <ctime>
 #include <fmt/format.h>
 #include <linux/futex.h>
-#include <span>
 #include <string_view>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -26,7 +25,6 @@ namespace forebay::mount {
 
 namespace {
 
-constexpr std::int64_t nanoseconds = 1'000'000'000;
 constexpr timespec nap{.tv_sec = 0, .tv_nsec = 20'000'000};
 
 Error refused(const std::string& socket, std::string_view why) {
@@ -34,33 +32,6 @@ Error refused(const std::string& socket, std::string_view why) {
             fmt::format("cannot reach the pool's daemon at {} ({}). See with `forebay pool status` "
                         "whether it lives.",
                         socket, why)};
-}
-
-ssize_t receive(int socket, std::span<std::byte> to, std::vector<OwnFd>& descriptors) {
-    iovec bytes{to.data(), to.size()};
-    alignas(cmsghdr) std::array<char, 256> control{};
-    msghdr message{};
-    message.msg_iov = &bytes;
-    message.msg_iovlen = 1;
-    message.msg_control = control.data();
-    message.msg_controllen = control.size();
-    ssize_t moved = 0;
-    do {
-        moved = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
-    } while (moved < 0 && errno == EINTR);
-    for (cmsghdr* header = moved < 0 ? nullptr : CMSG_FIRSTHDR(&message); header != nullptr;
-         header = CMSG_NXTHDR(&message, header)) {
-        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) {
-            continue;
-        }
-        const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (std::size_t i = 0; i < count; ++i) {
-            int fd = -1;
-            std::memcpy(&fd, CMSG_DATA(header) + i * sizeof(int), sizeof fd);
-            descriptors.emplace_back(fd);
-        }
-    }
-    return moved;
 }
 
 }  // namespace
@@ -102,7 +73,7 @@ Result<void> PoolLink::greet() {
     hello.group = static_cast<std::uint64_t>(now_ns());
     hello.flags = protocol::last_try | protocol::by_mount;
     auto greeting = exchange(hello, -1);
-    if (!greeting || greeting->reply.error != 0 || greeting->descriptors.size() < 3) {
+    if (!greeting || greeting->reply.error != 0 || !greeting->descriptors[2].valid()) {
         errno = greeting ? greeting->reply.error : errno;
         return failure(refused("its socket", "it has no room for the mount"));
     }
@@ -121,7 +92,7 @@ Result<void> PoolLink::greet() {
     bell_ = std::move(files[2]);
     client_ = greeting->reply.client;
     clean_bytes_ = std::size_t{directory_->header.clean_blocks.load(relaxed)} * pool::block_bytes;
-    if (clean_bytes_ > 0 && files.size() > 3) {
+    if (clean_bytes_ > 0) {
         clean_ = pool::map_whole(files[3].get(), {clean_bytes_});
     }
     log_writer_.emplace(*directory_, log_, client_, *this);
@@ -140,20 +111,13 @@ PoolLink::~PoolLink() {
 
 std::optional<PoolLink::Received> PoolLink::exchange(const protocol::ClientQuestion& question,
                                                      int descriptor) {
-    Received received;
-    std::array<std::byte, sizeof(protocol::DaemonReply)> bytes{};
-    const ssize_t moved = pool::send_question(socket_.get(), question, descriptor)
-                              ? receive(socket_.get(), bytes, received.descriptors)
-                              : -1;
-    const auto reply =
-        moved <= 0 ? std::nullopt
-                   : protocol::reply_of(std::span{bytes}.first(static_cast<std::size_t>(moved)));
-    if (!reply || reply->ask != question.ask) {
-        errno = moved <= 0 ? ECONNRESET : EPROTO;
-        return std::nullopt;
+    const pool::ReceivedReply got =
+        pool::exchange(socket_.get(), question, descriptor, /*yielding=*/nullptr);
+    Received received{.reply = got.reply, .descriptors = {}};
+    for (std::size_t i = 0; i < got.descriptors.size(); ++i) {
+        received.descriptors[i] = OwnFd{got.descriptors[i]};
     }
-    received.reply = *reply;
-    return received;
+    return got.came ? std::optional{std::move(received)} : std::nullopt;
 }
 
 std::optional<protocol::DaemonReply> PoolLink::ask(const protocol::ClientQuestion& question,
@@ -168,11 +132,7 @@ pid_t PoolLink::process() const noexcept {
     return static_cast<pid_t>(directory_->header.process.load(relaxed));
 }
 
-std::int64_t PoolLink::now_ns() const noexcept {
-    timespec now{};
-    ::clock_gettime(CLOCK_MONOTONIC, &now);
-    return now.tv_sec * nanoseconds + now.tv_nsec;
-}
+std::int64_t PoolLink::now_ns() const noexcept { return time_ns_of(CLOCK_MONOTONIC); }
 
 void PoolLink::kick() noexcept {
     const std::uint64_t one = 1;
@@ -184,55 +144,32 @@ void PoolLink::wait(const pool::Word& word, std::uint32_t seen) noexcept {
     ::syscall(SYS_futex, &word, FUTEX_WAIT, seen, &nap, nullptr, 0);
 }
 
-std::byte* PoolLink::map_log(std::uint32_t client) {
-    protocol::ClientQuestion question;
-    question.ask = protocol::QuestionKind::log;
-    question.number = client;
-    before_waiting_();
-    const std::scoped_lock turn{turn_};
-    const std::uint64_t number = directory_->clients[client].log.load(std::memory_order_acquire);
-    if (std::byte* const base = client_logs_.find(client, number)) {
-        return base;
-    }
-    const auto received = exchange(question, -1);
-    const bool came = received && received->reply.error == 0 && !received->descriptors.empty();
-    std::byte* const fresh =
-        came ? pool::map_whole(received->descriptors.front().get(), {pool::LogShape::bytes})
-             : nullptr;
-    return client_logs_.replace(client, number, fresh);
-}
+struct PoolLink::LogSource {
+    PoolLink& link;
 
-// A client that has ended may still have deposits in its log. If the log cannot be mapped, the
-// daemon is asked to drain everything, because the deposits in it cannot be read.
-pool::Log PoolLink::log_of(std::uint32_t client) noexcept {
-    if (client == client_) {
-        return log_;
+    [[nodiscard]] std::unique_lock<std::mutex> alone() const {
+        link.before_waiting_();
+        return std::unique_lock{link.turn_};
     }
-    const std::atomic<std::uint64_t>& log = directory_->clients[client].log;
-    const std::uint64_t number = log.load(std::memory_order_acquire);
-    std::byte* base = client_logs_.find(client, number);
-    if (base == nullptr && number != 0) {
-        base = map_log(client);
+    [[nodiscard]] std::byte* fetch(const protocol::ClientQuestion& question) const {
+        const auto received = link.exchange(question, -1);
+        return received && received->reply.error == 0
+                   ? pool::map_whole(received->descriptors[0].get(), {pool::LogShape::bytes})
+                   : nullptr;
     }
-    if (base == nullptr && log.load(std::memory_order_acquire) != 0) {
+    void drain_all() const {
         protocol::ClientQuestion question;
         question.ask = protocol::QuestionKind::drain;
-        static_cast<void>(ask(question));
+        static_cast<void>(link.ask(question));
     }
-    return pool::Log{base};
+};
+
+pool::Log PoolLink::log_of(std::uint32_t client) noexcept {
+    return client == client_ ? log_ : client_logs_.log_of(*directory_, client, LogSource{*this});
 }
 
 bool PoolLink::sees(std::uint32_t client) noexcept {
-    const std::uint64_t number = directory_->clients[client].log.load(std::memory_order_acquire);
-    if (client == client_ || number == 0 || client_logs_.find(client, number) != nullptr) {
-        return true;
-    }
-    if (!client_logs_.has_room()) {
-        before_waiting_();
-        const std::scoped_lock turn{turn_};
-        client_logs_.drop_gone(*directory_);
-    }
-    return client_logs_.has_room() && map_log(client) != nullptr;
+    return client == client_ || client_logs_.sees(*directory_, client, LogSource{*this});
 }
 
 void PoolLink::prepare(std::byte* begin, std::size_t bytes) noexcept {

@@ -8,16 +8,17 @@
 #include "pool/client/daemon.hpp"
 #include "pool/client/daemon_life.hpp"
 #include "pool/client/log_writer.hpp"
+#include "pool/client/question_exchange.hpp"
 #include "pool/client/reader.hpp"
 #include "pool/protocol/messages.hpp"
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace forebay::mount {
 
@@ -63,7 +64,7 @@ public:
 private:
     struct Received {
         protocol::DaemonReply reply;
-        std::vector<OwnFd> descriptors;
+        std::array<OwnFd, pool::ReceivedReply::descriptors_max> descriptors;
     };
 
     PoolLink(OwnFd socket, std::function<void()> before_waiting)
@@ -72,9 +73,8 @@ private:
     [[nodiscard]] Result<void> greet();
     [[nodiscard]] std::optional<Received> exchange(const protocol::ClientQuestion& question,
                                                    int descriptor);
-    // The log of `client`, mapped for reading; null if the daemon does not give it, or if it cannot
-    // be mapped.
-    [[nodiscard]] std::byte* map_log(std::uint32_t client);
+    // The connection as ClientLogs uses it.
+    struct LogSource;
 
     OwnFd socket_;
     OwnFd bell_;  // eventfd that wakes the daemon
