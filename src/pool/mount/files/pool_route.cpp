@@ -375,28 +375,23 @@ int PoolRoute::truncate(FileUse& use, int fd, std::int64_t bytes) {
     return error;
 }
 
-int PoolRoute::drain(FileUse& use) {
+int PoolRoute::drain(FileUse& use, std::uint32_t flags) {
     const std::scoped_lock lock{use.mutex};
     if (slot_of(use) == nullptr) {
         return 0;
     }
     protocol::ClientQuestion question;
     question.ask = protocol::QuestionKind::sync;
+    question.flags = flags;
     const int error = ask(use, question);
     return error == ENOENT ? 0 : error;
 }
 
+int PoolRoute::drain(FileUse& use) { return drain(use, 0); }
+
 int PoolRoute::before_change(FileUse& use) {
     use.unprivileged.store(false, relaxed);
-    const std::scoped_lock lock{use.mutex};
-    if (slot_of(use) == nullptr) {
-        return 0;
-    }
-    protocol::ClientQuestion question;
-    question.ask = protocol::QuestionKind::sync;
-    question.flags = protocol::before_change;
-    const int error = ask(use, question);
-    return error == ENOENT ? 0 : error;
+    return drain(use, protocol::before_change);
 }
 
 std::int64_t PoolRoute::written_by_all(const FileUse& use) const noexcept {

@@ -80,6 +80,8 @@ public:
 private:
     // The file's slot, while it is the same file; null otherwise.
     [[nodiscard]] const pool::FileSlot* slot_of(const FileUse& use) const noexcept;
+    // Has the daemon drain the file; `flags` are those of the question. Returns 0 or an errno.
+    [[nodiscard]] int drain(FileUse& use, std::uint32_t flags);
     // Makes the file known to the daemon. Returns 0 or an errno.
     [[nodiscard]] int introduce(FileUse& use, int fd, int flags, ino_t inode);
     // Whether writes by this handle may become deposits.
