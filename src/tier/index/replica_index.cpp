@@ -195,6 +195,12 @@ Result<bool> ReplicaIndex::prepare() {
     return true;
 }
 
+Result<void> ReplicaIndex::carry_out(Query& query) {
+    const int code = query.step();
+    query.end();
+    return code == SQLITE_DONE ? Result<void>{} : failure(error(code));
+}
+
 Result<void> ReplicaIndex::put(const ListedReplica& replica) {
     Query& query = queries_->put;
     query.begin();
@@ -207,9 +213,7 @@ Result<void> ReplicaIndex::put(const ListedReplica& replica) {
     query.bind(replica.used_ns);
     query.bind(replica.dirtied_ns);
     query.bind(replica.path);
-    const int code = query.step();
-    query.end();
-    return code == SQLITE_DONE ? Result<void>{} : failure(error(code));
+    return carry_out(query);
 }
 
 Result<void> ReplicaIndex::remove(const ReplicaName& name) {
@@ -217,9 +221,7 @@ Result<void> ReplicaIndex::remove(const ReplicaName& name) {
     query.begin();
     query.bind(name.file_system);
     query.bind(name.inode);
-    const int code = query.step();
-    query.end();
-    return code == SQLITE_DONE ? Result<void>{} : failure(error(code));
+    return carry_out(query);
 }
 
 Result<std::optional<ListedReplica>> ReplicaIndex::find(const ReplicaName& name) {

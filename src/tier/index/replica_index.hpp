@@ -52,6 +52,8 @@ private:
     // Opens the file, and prepares all queries; false: it is no list of this version.
     Result<bool> prepare();
     Result<void> execute(const char* sql);
+    // Carries out a query that gives no rows, and whose values are bound.
+    Result<void> carry_out(Query& query);
     [[nodiscard]] Error error(int code) const;
 
     std::string path_;

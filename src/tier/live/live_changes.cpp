@@ -2,6 +2,7 @@
 // fails them.
 #include "tier/live/live_tier.hpp"
 
+#include "foundation/base/error_number.hpp"
 #include "storage/transfer/gate.hpp"
 #include "tier/posix/tiered_file.hpp"
 
@@ -82,17 +83,20 @@ FastResult LiveTier::write(LiveFile& file, const FastWrite& order) {
     return done;
 }
 
-FastResult LiveTier::prepare_change(LiveFile& file) {
-    FileLock lock{file.mutex};
-    if (!file.open) {
-        return {.to_file = true};
-    }
-    const int error = begin_change(file);
+FastResult LiveTier::result_of(LiveFile& file, FileLock& lock, int error) {
     if (!is_of_fast_place(error)) {
         return {.error = error};
     }
     const int failed = give_up(file, lock);
     return {.error = failed, .to_file = failed == 0};
+}
+
+FastResult LiveTier::prepare_change(LiveFile& file) {
+    FileLock lock{file.mutex};
+    if (!file.open) {
+        return {.to_file = true};
+    }
+    return result_of(file, lock, begin_change(file));
 }
 
 FastResult LiveTier::truncate(LiveFile& file, std::int64_t bytes) {
@@ -104,11 +108,7 @@ FastResult LiveTier::truncate(LiveFile& file, std::int64_t bytes) {
     if (error == 0) {
         error = ::ftruncate(file.open->descriptor, bytes) == 0 ? 0 : errno;
     }
-    if (!is_of_fast_place(error)) {
-        return {.error = error};
-    }
-    const int failed = give_up(file, lock);
-    return {.error = failed, .to_file = failed == 0};
+    return result_of(file, lock, error);
 }
 
 FastResult LiveTier::allocate(LiveFile& file, int mode, std::int64_t offset, std::int64_t bytes) {
@@ -120,11 +120,7 @@ FastResult LiveTier::allocate(LiveFile& file, int mode, std::int64_t offset, std
     if (error == 0) {
         error = ::fallocate(file.open->descriptor, mode, offset, bytes) == 0 ? 0 : errno;
     }
-    if (!is_of_fast_place(error)) {
-        return {.error = error};
-    }
-    const int failed = give_up(file, lock);
-    return {.error = failed, .to_file = failed == 0};
+    return result_of(file, lock, error);
 }
 
 FastResult LiveTier::sync(LiveFile& file, bool data_only) {

@@ -8,7 +8,6 @@
 #include "tier/policy/folder_policy.hpp"
 
 #include <atomic>
-#include <cerrno>
 #include <condition_variable>
 #include <cstdint>
 #include <ctime>
@@ -19,10 +18,6 @@
 #include <vector>
 
 namespace forebay::tier {
-
-[[nodiscard]] inline int errno_of(const Error& error) noexcept {
-    return error.system != 0 ? error.system : EIO;
-}
 
 // A replica that is open, and its file.
 struct OpenedReplica {

@@ -1,6 +1,7 @@
 // Which files are in use, what is done when they are opened and closed, and what is asked of all.
 #include "tier/live/live_tier.hpp"
 
+#include "foundation/base/error_number.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "tier/catalogue/redo.hpp"
 #include "tier/policy/admission.hpp"

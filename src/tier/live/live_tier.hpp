@@ -183,6 +183,9 @@ private:
     // Moves what is in the replica, and removes it: the file itself is used from then on. Returns
     // an errno or 0.
     [[nodiscard]] int give_up(LiveFile& file, FileLock& lock);
+    // The result of a change of the replica that ended with `error`: an error of the fast place
+    // gives the replica up, and the file itself is to be changed.
+    [[nodiscard]] FastResult result_of(LiveFile& file, FileLock& lock, int error);
     [[nodiscard]] int fill(LiveFile& file, int fd);
     // Evicts replicas that nobody uses, those that were used first before others. False: none.
     [[nodiscard]] bool give_room(const LiveFile& except);

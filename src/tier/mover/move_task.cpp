@@ -3,6 +3,7 @@
 
 #include "foundation/base/contracts.hpp"
 #include "tier/catalogue/redo.hpp"
+#include "tier/mover/replicas.hpp"
 
 #include <algorithm>
 #include <array>
@@ -257,13 +258,9 @@ MoveTask::Step MoveTask::finish() {
 }
 
 Result<void> MoveTask::set_marker(ReplicaState state, std::uint64_t generation) {
-    const FileMarker marker{.state = state,
-                            .owner = parts_.place.owner(),
-                            .generation = generation,
-                            .inode = files_.name.inode,
-                            .bytes = length_.bytes(),
-                            .modified_ns = modified_ns_};
-    return files_.file.set_record(encode(marker, parts_.place.key()));
+    return tier::set_marker(parts_, files_.name, files_.file,
+                            {.state = state, .generation = generation},
+                            {.bytes = length_.bytes(), .modified_ns = modified_ns_});
 }
 
 void MoveTask::keep_position() {

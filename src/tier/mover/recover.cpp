@@ -175,13 +175,7 @@ private:
     }
 
     Result<void> mark(const ReplicaName& name) {
-        const FileMarker marker{.state = found_.record->state,
-                                .owner = parts_.place.owner(),
-                                .generation = found_.record->generation,
-                                .inode = name.inode,
-                                .bytes = stamp_.bytes,
-                                .modified_ns = stamp_.modified_ns};
-        return file_->set_record(encode(marker, parts_.place.key()));
+        return set_marker(parts_, name, *file_, *found_.record, stamp_);
     }
 
     Result<void> list(const ReplicaName& name) {

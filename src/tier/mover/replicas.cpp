@@ -34,17 +34,6 @@ Result<CopyEnd> copy_data(TieredFile& file, TieredFile& replica, Length length,
     return CopyEnd{};
 }
 
-Result<void> set_marker(const TierParts& parts, const ReplicaName& name, TieredFile& file,
-                        const ReplicaRecord& record, const VersionStamp& replica) {
-    const FileMarker marker{.state = record.state,
-                            .owner = parts.place.owner(),
-                            .generation = record.generation,
-                            .inode = name.inode,
-                            .bytes = replica.bytes,
-                            .modified_ns = replica.modified_ns};
-    return file.set_record(encode(marker, parts.place.key()));
-}
-
 // Gives a new replica its record and its name.
 Result<void> publish(const TierParts& parts, const ReplicaName& name, TieredFile& replica,
                      const ReplicaRecord& record) {
@@ -59,6 +48,17 @@ Result<void> publish(const TierParts& parts, const ReplicaName& name, TieredFile
 }
 
 }  // namespace
+
+Result<void> set_marker(const TierParts& parts, const ReplicaName& name, TieredFile& file,
+                        const ReplicaRecord& record, const VersionStamp& replica) {
+    const FileMarker marker{.state = record.state,
+                            .owner = parts.place.owner(),
+                            .generation = record.generation,
+                            .inode = name.inode,
+                            .bytes = replica.bytes,
+                            .modified_ns = replica.modified_ns};
+    return file.set_record(encode(marker, parts.place.key()));
+}
 
 Result<FillEnd> fill_replica(const TierParts& parts, const ReplicaName& name,
                              const std::string& path, TieredFile& file,

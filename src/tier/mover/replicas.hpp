@@ -42,6 +42,11 @@ Result<void> make_replica(const TierParts& parts, const ReplicaName& name, const
 Result<void> begin_writing(const TierParts& parts, const ReplicaName& name, LiveRecord& record,
                            TieredFile& replica, TieredFile& file, std::int64_t now_ns);
 
+// Gives the file the marker that says to others what its replica is: the state and generation of
+// `record`, the length and time of `replica`.
+Result<void> set_marker(const TierParts& parts, const ReplicaName& name, TieredFile& file,
+                        const ReplicaRecord& record, const VersionStamp& replica);
+
 // Removes a replica whose bytes the file has. Contract: is_redundant(), and nobody has it open.
 Result<void> evict(const TierParts& parts, const ReplicaName& name);
 
