@@ -1,6 +1,8 @@
 // Opening images and receiving messages in order, for both directions.
 #include "collective/engine/leader_messenger.hpp"
 
+#include "collective/engine/window_opening.hpp"
+
 #include <algorithm>
 
 namespace forebay::engine {
@@ -59,13 +61,9 @@ bool LeaderMessenger::open(std::int64_t number) {
 
 void LeaderMessenger::announce(std::int64_t number, std::uint32_t phase, std::int64_t end_of_file) {
     WindowControl& control = team_.node_segment().control(rounds_.image_index(number));
-    control.parts.store(0, std::memory_order_relaxed);
-    control.imagined.store(0, std::memory_order_relaxed);
-    control.lender.store(0, std::memory_order_relaxed);
-    control.expected.store(image(number).expected, std::memory_order_relaxed);
-    control.end_of_file.store(end_of_file, std::memory_order_relaxed);
-    control.tag.store(image_tag(team_.call_number(), number, phase), std::memory_order_release);
-    control.bell.fetch_add(1, std::memory_order_release);
+    open_window(control, {.tag = image_tag(team_.call_number(), number, phase),
+                          .expected = image(number).expected,
+                          .end_of_file = end_of_file});
     team_.communicator().wake(control.bell);
 }
 

@@ -1,6 +1,7 @@
 // Each window passes three counters: opened_, middle_, finished_. No function but block() blocks.
 #include "collective/engine/progress_task.hpp"
 
+#include "collective/engine/window_opening.hpp"
 #include "foundation/base/contracts.hpp"
 
 #include <algorithm>
@@ -96,14 +97,11 @@ void AggregatorTask::announce(std::int64_t round, std::int64_t end_of_file) {
         return;
     }
     WindowControl& control = team_.node_segment().control(one.index);
-    control.parts.store(0, std::memory_order_relaxed);
-    control.imagined.store(0, std::memory_order_relaxed);
-    control.lender.store(one.loan ? one.loan->lender : 0, std::memory_order_relaxed);
-    control.place.store(one.loan ? one.loan->place : 0, std::memory_order_relaxed);
-    control.expected.store(one.expected, std::memory_order_relaxed);
-    control.end_of_file.store(end_of_file, std::memory_order_relaxed);
-    control.tag.store(window_tag(team_.call_number(), round), std::memory_order_release);
-    control.bell.fetch_add(1, std::memory_order_release);
+    open_window(control, {.tag = window_tag(team_.call_number(), round),
+                          .expected = one.expected,
+                          .end_of_file = end_of_file,
+                          .lender = one.loan ? one.loan->lender : 0,
+                          .place = one.loan ? one.loan->place : 0});
     team_.wake(control.bell);
 }
 
