@@ -4,7 +4,7 @@
 #include "benchmarks/measure/aligned_bytes.hpp"
 #include "benchmarks/measure/clock.hpp"
 #include "benchmarks/measure/statistics.hpp"
-#include "benchmarks/session/short_write.hpp"
+#include "benchmarks/session/write_all.hpp"
 #include "foundation/base/own_fd.hpp"
 
 #include <algorithm>
@@ -73,19 +73,9 @@ Result<void> each_chunk(const PointRun& stage, std::vector<std::byte>& chunk, co
 
 Result<void> write_whole(int fd, std::int64_t at, std::span<const std::byte> bytes,
                          const std::string& path) {
-    while (!bytes.empty()) {
-        const ssize_t moved = ::pwrite(fd, bytes.data(), bytes.size(), at);
-        if (moved < 0 && errno != EINTR) {
-            return failure(system_error(errno, "write " + path));
-        }
-        if (moved == 0) {
-            return failure(short_write(path, at, 0, bytes.size()));
-        }
-        const auto done = static_cast<std::size_t>(std::max<ssize_t>(moved, 0));
-        at += static_cast<std::int64_t>(done);
-        bytes = bytes.subspan(done);
-    }
-    return {};
+    return write_all({bytes, at}, path, [fd](const PlacedBytes& left) {
+        return ::pwrite(fd, left.bytes.data(), left.bytes.size(), left.at);
+    });
 }
 
 // Returns fewer bytes than asked for, or 0, at the end of the file.

@@ -1,7 +1,7 @@
 // Makes the system calls, and runs the user's commands.
 #include "benchmarks/meta/program/calls.hpp"
 
-#include "benchmarks/session/short_write.hpp"
+#include "benchmarks/session/write_all.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,7 +15,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <utility>
 
 namespace forebay::bench {
 
@@ -160,20 +159,12 @@ Result<void> FileCalls::close(OwnFd fd, const std::string& path) const {
 
 Result<void> FileCalls::write(const OwnFd& fd, std::span<const std::byte> bytes,
                               const std::string& path) const {
-    std::int64_t at = 0;
-    while (!dummy_ && !bytes.empty()) {
-        const ssize_t moved = ::write(fd.get(), bytes.data(), bytes.size());
-        if (moved < 0 && errno != EINTR) {
-            return failure(system_error(errno, "write " + path));
-        }
-        if (moved == 0) {
-            return failure(short_write(path, at, 0, bytes.size()));
-        }
-        const std::int64_t done = std::max<ssize_t>(moved, 0);
-        at += done;
-        bytes = bytes.subspan(static_cast<std::size_t>(done));
+    if (dummy_) {
+        return {};
     }
-    return {};
+    return write_all({bytes}, path, [&fd](const PlacedBytes& left) {
+        return ::write(fd.get(), left.bytes.data(), left.bytes.size());
+    });
 }
 
 Result<void> FileCalls::read(const OwnFd& fd, std::span<std::byte> bytes,

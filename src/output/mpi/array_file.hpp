@@ -1,6 +1,7 @@
 // A file of arrays, as the API sees it: what PnetCDF and Fortran records have in common.
 #pragma once
 
+#include "foundation/base/printable.hpp"
 #include "foundation/base/result.hpp"
 #include "output/plan/element_type.hpp"
 #include "output/plan/output_options.hpp"
@@ -8,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <fmt/format.h>
 #include <memory>
 #include <mpi.h>
 #include <span>
@@ -47,6 +49,17 @@ struct ArrayPart {
     std::int64_t step = 0;
     ElementRange range;  // empty: this writer takes part with nothing
 };
+
+// The error of a variable that has the shape `there`, or another type, in the file that is read.
+[[nodiscard]] inline Error another_shape(const ArrayVariable& variable, const std::string& path,
+                                         const std::vector<std::int64_t>& there) {
+    return {
+        ErrorCode::argument, 0,
+        fmt::format("{} has another shape or type in {} (shape {} there, {} here). Define it as "
+                    "it is in the file.",
+                    printable_name(variable.name), printable_name(path), fmt::join(there, "×"),
+                    fmt::join(variable.shape, "×"))};
+}
 
 // All functions are collective over the ranks that have the file open, its writers, but each may
 // fail on one of them only. After a failure the others are still called, for the sake of the other

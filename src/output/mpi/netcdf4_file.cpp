@@ -446,11 +446,7 @@ Result<void> Netcdf4File::find(const ArrayVariable& variable) {
         shape.erase(shape.begin());
     }
     if (shape != variable.shape || H5Tequal(type.get(), hdf5_type(variable.type)) <= 0) {
-        return failure(Error{ErrorCode::argument, 0,
-                             fmt::format("{} has another shape or type in {} (shape {} there, {} "
-                                         "here). Define it as it is in the file.",
-                                         printable_name(variable.name), printable_name(path_),
-                                         fmt::join(shape, "×"), fmt::join(variable.shape, "×"))});
+        return failure(another_shape(variable, path_, shape));
     }
     variables_.push_back(std::move(found));
     return {};

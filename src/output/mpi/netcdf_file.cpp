@@ -273,11 +273,7 @@ Result<void> NetcdfFile::find(const ArrayVariable& variable) {
     }
     found.array.has_steps = dimensions > 0 && ids[0] == unlimited;
     if (shape != variable.shape || type != netcdf_type(variable.type).type) {
-        return failure(Error{ErrorCode::argument, 0,
-                             fmt::format("{} has another shape or type in {} (shape {} there, {} "
-                                         "here). Define it as it is in the file.",
-                                         printable_name(variable.name), printable_name(path_),
-                                         fmt::join(shape, "×"), fmt::join(variable.shape, "×"))});
+        return failure(another_shape(variable, path_, shape));
     }
     variables_.push_back(std::move(found));
     return {};

@@ -139,11 +139,13 @@ Result<void> OutputFile::may_define() const {
     return {};
 }
 
-Result<std::size_t> OutputFile::add_box_grid(const BoxArguments& arguments) {
+// Collective: the grid that `make` makes, if grids may still be defined.
+template <class Make>
+Result<std::size_t> OutputFile::add_grid(Make make) {
     if (const Result<void> good = agreed(writers_.comm, may_define()); !good) {
         return tl::unexpected(good.error());
     }
-    Result<RankGrid> grid = make_box_grid(writers_, arguments, sharing());
+    Result<RankGrid> grid = make();
     if (!grid) {
         return tl::unexpected(grid.error());
     }
@@ -151,17 +153,13 @@ Result<std::size_t> OutputFile::add_box_grid(const BoxArguments& arguments) {
     return grids_.size() - 1;
 }
 
+Result<std::size_t> OutputFile::add_box_grid(const BoxArguments& arguments) {
+    return add_grid([&] { return make_box_grid(writers_, arguments, sharing()); });
+}
+
 Result<std::size_t> OutputFile::add_map_grid(std::span<const std::int64_t> shape,
                                              std::span<const std::int64_t> indices) {
-    if (const Result<void> good = agreed(writers_.comm, may_define()); !good) {
-        return tl::unexpected(good.error());
-    }
-    Result<RankGrid> grid = make_map_grid(writers_, shape, indices, sharing());
-    if (!grid) {
-        return tl::unexpected(grid.error());
-    }
-    grids_.push_back(std::move(*grid));
-    return grids_.size() - 1;
+    return add_grid([&] { return make_map_grid(writers_, shape, indices, sharing()); });
 }
 
 // Completes the variable by its grid.

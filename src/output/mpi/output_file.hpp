@@ -98,6 +98,8 @@ private:
     Result<void> fill_unwritten();
     template <class Call>
     Result<void> on_writers(Call call);
+    template <class Make>
+    Result<std::size_t> add_grid(Make make);
     [[nodiscard]] tl::unexpected<Error> refused(std::string_view problem,
                                                 std::string_view advice) const;
 

@@ -142,25 +142,36 @@ struct NewVariable {
     Result<void> arguments{};
 };
 
-int define(int* variable, int file, int grid, const NewVariable& made) {
+// Collective: a grid or a variable of the file, which `add` makes if the arguments are good on all
+// ranks; it is kept in `parts`, and its number given to the program.
+template <class Add>
+int make_part(std::map<int, output::FilePart>& parts, int* number, int file,
+              const Result<void>& arguments, Add add) {
     return collective([&] {
         return with(file_of(file), [&](output::OutputFile* one) -> Result<void> {
-            if (Result<void> good = one->agree(made.arguments); !good) {
+            if (Result<void> good = one->agree(arguments); !good) {
                 return good;
             }
-            const auto found = output::session().grids.find(grid);
-            std::optional<std::size_t> index;
-            if (found != output::session().grids.end() && found->second.file == file) {
-                index = found->second.index;
+            const Result<std::size_t> made = add(*one);
+            if (!made) {
+                return tl::unexpected(made.error());
             }
-            const Result<std::size_t> defined = one->define(made.array, index, made.dimensions);
-            if (!defined) {
-                return tl::unexpected(defined.error());
-            }
-            keep(output::session().variables, variable, file, *defined);
+            keep(parts, number, file, *made);
             return {};
         });
     });
+}
+
+int define(int* variable, int file, int grid, const NewVariable& made) {
+    const auto add = [&](output::OutputFile& one) {
+        const auto found = output::session().grids.find(grid);
+        std::optional<std::size_t> index;
+        if (found != output::session().grids.end() && found->second.file == file) {
+            index = found->second.index;
+        }
+        return one.define(made.array, index, made.dimensions);
+    };
+    return make_part(output::session().variables, variable, file, made.arguments, add);
 }
 
 int define_checked(int* variable, int file, const char* name, int grid, enum fbo_type type,
@@ -262,58 +273,38 @@ int fbo_close(int file) {
 
 int fbo_grid(int* grid, int file, int dimensions, const int64_t* shape, const int64_t* start,
              const int64_t* count, const int64_t* halo) {
-    return collective([&] {
-        return with(file_of(file), [&](output::OutputFile* one) -> Result<void> {
-            const bool complete = grid != nullptr && shape != nullptr && start != nullptr &&
-                                  count != nullptr && dimensions > 0;
-            if (Result<void> good = one->agree(
-                    complete ? Result<void>{}
-                             : refused("fbo_grid needs a shape, start and count, and a variable "
-                                       "for its number (one of them is null, or there is no "
-                                       "dimension). Give all of them."));
-                !good) {
-                return good;
-            }
-            const auto size = static_cast<std::size_t>(dimensions);
-            const std::vector<std::int64_t> none(size, 0);
-            const Result<std::size_t> made = one->add_box_grid(
-                {{shape, size},
-                 {{start, start + dimensions}, {count, count + dimensions}},
-                 halo == nullptr ? std::span<const std::int64_t>(none) : std::span(halo, size)});
-            if (!made) {
-                return tl::unexpected(made.error());
-            }
-            keep(output::session().grids, grid, file, *made);
-            return {};
-        });
-    });
+    const bool complete = grid != nullptr && shape != nullptr && start != nullptr &&
+                          count != nullptr && dimensions > 0;
+    const auto add = [&](output::OutputFile& one) {
+        const auto size = static_cast<std::size_t>(dimensions);
+        const std::vector<std::int64_t> none(size, 0);
+        return one.add_box_grid(
+            {{shape, size},
+             {{start, start + dimensions}, {count, count + dimensions}},
+             halo == nullptr ? std::span<const std::int64_t>(none) : std::span(halo, size)});
+    };
+    return make_part(output::session().grids, grid, file,
+                     complete ? Result<void>{}
+                              : refused("fbo_grid needs a shape, start and count, and a variable "
+                                        "for its number (one of them is null, or there is no "
+                                        "dimension). Give all of them."),
+                     add);
 }
 
 int fbo_grid_map(int* grid, int file, int dimensions, const int64_t* shape, int64_t elements,
                  const int64_t* dof) {
-    return collective([&] {
-        return with(file_of(file), [&](output::OutputFile* one) -> Result<void> {
-            const bool complete = grid != nullptr && shape != nullptr &&
-                                  (dof != nullptr || elements == 0) && dimensions > 0 &&
-                                  elements >= 0;
-            if (Result<void> good = one->agree(
-                    complete ? Result<void>{}
-                             : refused("fbo_grid_map needs a shape, a map, and a variable for its "
-                                       "number (one of them is null, a number of elements is "
-                                       "negative, or there is no dimension). Give all of them."));
-                !good) {
-                return good;
-            }
-            const Result<std::size_t> made =
-                one->add_map_grid({shape, static_cast<std::size_t>(dimensions)},
-                                  {dof, static_cast<std::size_t>(elements)});
-            if (!made) {
-                return tl::unexpected(made.error());
-            }
-            keep(output::session().grids, grid, file, *made);
-            return {};
-        });
-    });
+    const bool complete = grid != nullptr && shape != nullptr &&
+                          (dof != nullptr || elements == 0) && dimensions > 0 && elements >= 0;
+    const auto add = [&](output::OutputFile& one) {
+        return one.add_map_grid({shape, static_cast<std::size_t>(dimensions)},
+                                {dof, static_cast<std::size_t>(elements)});
+    };
+    return make_part(output::session().grids, grid, file,
+                     complete ? Result<void>{}
+                              : refused("fbo_grid_map needs a shape, a map, and a variable for its "
+                                        "number (one of them is null, a number of elements is "
+                                        "negative, or there is no dimension). Give all of them."),
+                     add);
 }
 
 int fbo_define(int* variable, int file, const char* name, int grid, enum fbo_type type,
