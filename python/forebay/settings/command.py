@@ -101,11 +101,7 @@ def settings(
 def _as_json(listed: Sequence[EffectiveSetting]) -> Any:
     return [
         {
-            "name": one.setting.name,
-            "value": one.value,
-            "origin": one.origin.value,
-            "place": one.place,
-            "lock": one.lock,
+            **one.as_json(),
             "kind": one.setting.kind.value,
             "default": one.setting.default,
             "minimum": one.setting.minimum if _is_number(one) else None,

@@ -4,7 +4,6 @@ and runs forebay-tier where no mount has the place."""
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import json
 import os
@@ -16,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from forebay.common.files.decoding import decoded
+from forebay.common.files.servers import ending_with_parent, is_ready, start_mount
 from forebay.common.model.errors import SetupError, TierError
-from forebay.common.model.launcher import PRELOAD_VARIABLE
 from forebay.ports import LibraryFinder
 from forebay.tier.model import FileState, TierEnd, TierEnds, TierOrder, TierStart, TierStatus
 
@@ -27,7 +26,6 @@ _ORDER = "user.forebay.order"
 _STATE = "user.forebay.state"
 _STATUS = "user.forebay.status"
 _LOG = "mount.log"
-_PR_SET_PDEATHSIG = 1
 _READY_SECONDS_MAX = 600.0  # setting right what an earlier tier has left may take long
 _NO_TIER = {errno.ENODATA, errno.EOPNOTSUPP, errno.ENOSYS}
 
@@ -41,13 +39,12 @@ class LocalTiers:
     @contextlib.contextmanager
     def around(self, starts: Sequence[TierStart], folder: Path) -> Iterator[TierEnds]:
         """Tiers that end behind it, or when this process dies; this process is in `folder`."""
-        prctl = ctypes.CDLL(None).prctl
         ends = TierEnds()
         before = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         started: list[TierStart] = []
         try:
             for one in starts:
-                self.start(one, prepare=lambda: prctl(_PR_SET_PDEATHSIG, signal.SIGTERM))
+                self.start(one, prepare=ending_with_parent())
                 started.append(one)
             # The old working directory may be below a mount now.
             with contextlib.suppress(OSError):
@@ -73,22 +70,10 @@ class LocalTiers:
                 "Name a folder of fast storage with --fast that you may write to."
             ) from error
         words = [*self._words(order), str(order.folder.resolve())]
-        kept = {name: text for name, text in os.environ.items() if name != PRELOAD_VARIABLE}
         with opened as errors:
-            process = subprocess.Popen(
-                words,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                env=kept,
-                start_new_session=True,
-                preexec_fn=prepare,
-            )
-        assert process.stdout is not None
-        with process.stdout as output:
-            came = select.select([output], [], [], _READY_SECONDS_MAX)[0]
-            if came and os.read(output.fileno(), 1 << 12):
-                return
+            process = start_mount(words, errors, prepare)
+        if is_ready(process, _READY_SECONDS_MAX):
+            return
         process.terminate()
         said = messages_of(log)
         raise TierError(

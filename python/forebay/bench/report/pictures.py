@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from forebay.bench.model.comparison import Finding
 from forebay.bench.model.result import BenchResult, Measurement
 from forebay.common.model.newer_python import zip_of
-from forebay.common.report.drawing import BLUE, FAINT, INK, PALE, style, svg_of
+from forebay.common.report.drawing import BLUE, FAINT, INK, PALE, draw_runs_of_pairs, style, svg_of
 
 ROWS_MAX = 120
 """The most measurements in a picture with a row for each; the page's table has all."""
@@ -135,15 +135,9 @@ def draw_pairs(findings: Sequence[Finding]) -> str:
     shown = findings[:PAIRS_DRAWN_MAX]
     figure = Figure(figsize=(10, 2.6 * len(shown)), layout="constrained")
     for axes, one in zip_of(figure.subplots(len(shown), squeeze=False)[:, 0], shown, strict=True):
-        style(axes)
-        pairs = range(1, len(one.a) + 1)
-        axes.vlines(pairs, one.a, one.b, color=FAINT, lw=3)
-        axes.scatter(pairs, one.a, color=INK, s=18, marker="s", label="A", zorder=3)
-        axes.scatter(pairs, one.b, color=BLUE, s=22, label="B", zorder=3)
+        draw_runs_of_pairs(axes, (one.a, one.b), ("A", "B"))
         axes.set_title(one.quantity, fontsize=9, loc="left")
         axes.set_ylabel(one.unit)
-        axes.set_ylim(0, 1.1 * max(*one.a, *one.b))
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
         axes.legend(fontsize=7, frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1, 1))
     axes.set_xlabel("pair")
     return svg_of(figure)

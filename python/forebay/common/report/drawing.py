@@ -2,9 +2,11 @@
 this one, since matplotlib is optional."""
 
 import io
+from collections.abc import Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 INK, FAINT, BLUE, PALE = "#1d2730", "#d9d6d0", "#0f6e9c", "#9fc7da"
 
@@ -16,6 +18,21 @@ def style(axes: Axes) -> None:
     axes.tick_params(colors=INK)
     axes.set_axisbelow(True)
     axes.grid(color=FAINT, lw=0.5)
+
+
+def draw_runs_of_pairs(
+    axes: Axes, runs: tuple[Sequence[float], Sequence[float]], names: tuple[str, str]
+) -> None:
+    """Both runs of each pair in the order in which the pairs ran, which shows drifts; `names` are
+    those of the first and second runs."""
+    style(axes)
+    first, second = runs
+    pairs = range(1, len(first) + 1)
+    axes.vlines(pairs, first, second, color=FAINT, lw=3)
+    axes.scatter(pairs, first, color=INK, s=18, marker="s", label=names[0], zorder=3)
+    axes.scatter(pairs, second, color=BLUE, s=22, label=names[1], zorder=3)
+    axes.set_ylim(0, 1.1 * max(*first, *second))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
 def svg_of(figure: Figure) -> str:

@@ -52,7 +52,7 @@ def bundle_of(
     for mount in networked(facts.mounts):
         for server in servers_of(mount.device):
             names.learn("host", server)
-    listed = [_setting(one) for one in settings]
+    listed = [one.as_json() for one in settings]
     for value in (document, listed, lines):
         for kind, name in names_in(value):
             names.learn(kind, name)
@@ -71,16 +71,6 @@ def bundle_of(
             {**names.cleaned(one), "value": _value(one["value"], names)} for one in listed
         ],
         "records.jsonl": [_record(line, names) for line in lines],
-    }
-
-
-def _setting(one: EffectiveSetting) -> Mapping[str, str]:
-    return {
-        "name": one.setting.name,
-        "value": one.value,
-        "origin": one.origin.value,
-        "place": one.place,
-        "lock": one.lock,
     }
 
 

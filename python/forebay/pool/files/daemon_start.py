@@ -4,7 +4,6 @@ that speaking to a daemon is another module (`daemon`), which comes when the pro
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import select
 import signal
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from forebay.common.files.safe_files import make_private, open_own, read_own
+from forebay.common.files.servers import ending_with_parent, without_preload
 from forebay.common.model.errors import PoolError, PoolStartError
 from forebay.common.model.launcher import PRELOAD_VARIABLE, preload_without
 from forebay.pool.model.place import LIBRARY_PREFIX, READY_SCHEMA, PoolPlace
@@ -28,7 +28,6 @@ _READY_SECONDS_MAX = 600.0
 """Long, because the daemon replays its journal before it is ready."""
 _END_SECONDS_MAX = 10.0
 """The longest wait for a daemon that has been told to end before it was ready."""
-_PR_SET_PDEATHSIG = 1
 _DIRECTORY_NAME = "/memfd:forebay-directory"
 _MESSAGES_MAX = 20
 
@@ -96,8 +95,7 @@ def _directory_of(process: int) -> int | None:
 def start_own(program: Path, place: PoolPlace) -> OwnDaemon:
     """Starts a daemon that drains and ends when this process dies (PR_SET_PDEATHSIG). Raises
     PoolStartError with the daemon's messages."""
-    prctl = ctypes.CDLL(None).prctl
-    process, ready = _start(program, place, lambda: prctl(_PR_SET_PDEATHSIG, signal.SIGTERM))
+    process, ready = _start(program, place, ending_with_parent())
     return OwnDaemon(process, place.socket, ready)
 
 
@@ -188,7 +186,7 @@ def environment_of(place: PoolPlace) -> dict[str, str]:
     """The daemon's environment: without our libraries in LD_PRELOAD, since its own file calls must
     not be captured."""
     others = preload_without(place.environment.get(PRELOAD_VARIABLE), LIBRARY_PREFIX)
-    kept = {name: text for name, text in place.environment.items() if name != PRELOAD_VARIABLE}
+    kept = without_preload(place.environment)
     return {**kept, PRELOAD_VARIABLE: others} if others else kept
 
 

@@ -9,8 +9,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from forebay.common.model.launcher import PRELOAD_VARIABLE
-from forebay.pool.files.mounts import HELPER, PROGRAM_NAME, is_ready
+from forebay.common.files.servers import is_ready, without_preload
+from forebay.pool.files.mounts import HELPER, PROGRAM_NAME
 from forebay.pool.model.mounting import MountWay
 
 _FOLDER_PREFIX = ".forebay-doctor-"
@@ -51,12 +51,15 @@ def _tried(program: Path, folder: Path, *options: str) -> str | None:
 
 
 def _tried_over(program: Path, made: Path, options: Sequence[str]) -> str | None:
-    kept = {name: text for name, text in os.environ.items() if name != PRELOAD_VARIABLE}
     words = [str(program), *options, str(made)]
     with tempfile.TemporaryFile() as errors:
         try:
             process = subprocess.Popen(
-                words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, env=kept
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                env=without_preload(os.environ),
             )
         except OSError as error:
             return f"{program}: {error.strerror}"

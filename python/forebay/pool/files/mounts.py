@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
-import select
 import shutil
-import signal
 import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from forebay.common.files.servers import ending_with_parent, is_ready, start_mount
 from forebay.common.model.errors import PoolStartError
 from forebay.common.model.frozen import frozen
-from forebay.common.model.launcher import PRELOAD_VARIABLE
 from forebay.common.model.newer_python import zip_of
 from forebay.pool.files.daemon_start import death_of, messages_in
 from forebay.pool.model.mounting import MountChoice
@@ -25,7 +22,6 @@ _DEVICE = Path("/dev/fuse")
 _PREFIX = f"{PROGRAM_NAME}: "
 _READY_SECONDS_MAX = 60.0
 _END_SECONDS_MAX = 5.0
-_PR_SET_PDEATHSIG = 1
 Served = subprocess.Popen[bytes]
 
 
@@ -100,12 +96,11 @@ def mount_over(
     program: Path, paths: Sequence[Path], socket: Path, folder: Path, choice: MountChoice
 ) -> LocalMounts:
     """Mounts that end when this process dies. Raises PoolStartError if one of them fails."""
-    prctl = ctypes.CDLL(None).prctl
     start = MountStart(
         program=program,
         socket=socket,
         choice=choice,
-        prepare=lambda: prctl(_PR_SET_PDEATHSIG, signal.SIGTERM),
+        prepare=ending_with_parent(),
     )
     return LocalMounts(start, paths, folder)
 
@@ -155,31 +150,15 @@ def _options(start: MountStart, first: int | None) -> tuple[str, ...]:
 
 
 def _start(start: MountStart, path: Path, first: int | None) -> Served:
-    kept = {name: text for name, text in os.environ.items() if name != PRELOAD_VARIABLE}
     try:
         with _log_of(start.socket).open("ab") as errors:
-            return subprocess.Popen(
-                [str(start.program), *_options(start, first), str(path)],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                env=kept,
-                start_new_session=True,
-                preexec_fn=start.prepare,
-            )
+            words = [str(start.program), *_options(start, first), str(path)]
+            return start_mount(words, errors, start.prepare)
     except OSError as error:
         raise PoolStartError(
             f"cannot mount over {path} ({error.filename or start.program}: {error.strerror}). "
             "`forebay doctor` looks at the installation."
         ) from error
-
-
-def is_ready(process: Served, seconds_max: float) -> bool:
-    """Whether it has mounted; waits until it has, or has ended."""
-    assert process.stdout is not None
-    with process.stdout as output:
-        came = select.select([output], [], [], seconds_max)[0]
-        return bool(came and os.read(output.fileno(), 1 << 12))
 
 
 def _log_of(socket: Path) -> Path:

@@ -147,6 +147,16 @@ class EffectiveSetting:
     lock: str = ""
     """The file and line that lock it; empty if users may change it."""
 
+    def as_json(self) -> dict[str, str]:
+        """The value and where it is from, as documents have them."""
+        return {
+            "name": self.setting.name,
+            "value": self.value,
+            "origin": self.origin.value,
+            "place": self.place,
+            "lock": self.lock,
+        }
+
 
 def missing_units(effective: Sequence[EffectiveSetting]) -> tuple[str, ...]:
     """Warnings about sizes of a few bytes, in which a unit was probably forgotten."""

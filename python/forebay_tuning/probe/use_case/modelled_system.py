@@ -13,7 +13,6 @@ from forebay_tuning.model.metadata import (
     FileRate,
     FilesAsk,
     MetadataRates,
-    rate_of_rounds,
 )
 from forebay_tuning.model.modelled import Bend, Platform, Sky, Weather, expected
 from forebay_tuning.model.point import Direction, Point
@@ -22,9 +21,9 @@ from forebay_tuning.probe.use_case.probe import Ground
 from forebay_tuning.probe.use_case.virtual_probe import (
     FILES_PLACED,
     Drawn,
+    file_rates_of,
     identity_of,
     in_time,
-    one_small_file_each,
 )
 
 
@@ -104,13 +103,12 @@ class ModelledSystem:
         weather = [self._sky.next() for _ in range(ROUNDS)]
 
         def rates(direction: Direction) -> tuple[FileRate, ...]:
-            found = []
-            for processes in ask.levels:
-                point = one_small_file_each(self._platform, processes)
+            def rounds(point: Point) -> Sequence[float]:
                 there = expected(self._platform, point, direction)
-                each = processes / (there.seconds_open + there.seconds_close)
-                found.append(rate_of_rounds(processes, [each * factor for factor in weather]))
-            return tuple(found)
+                each = point.processes / (there.seconds_open + there.seconds_close)
+                return [each * factor for factor in weather]
+
+            return file_rates_of(self._platform, ask, rounds)
 
         return MetadataRates(creates=rates(Direction.WRITE), opens=rates(Direction.READ))
 

@@ -16,7 +16,6 @@ from forebay_tuning.model.metadata import (
     FileRate,
     FilesAsk,
     MetadataRates,
-    rate_of_rounds,
 )
 from forebay_tuning.model.modelled import Platform
 from forebay_tuning.model.point import Direction, Point
@@ -33,9 +32,9 @@ from forebay_tuning.probe.use_case.virtual_probe import (
     FILES_PLACED,
     START_SECONDS,
     Drawn,
+    file_rates_of,
     identity_of,
     in_time,
-    one_small_file_each,
 )
 
 _FILE_BYTES_MOST = 16 * MIB
@@ -127,16 +126,15 @@ class SimulatedSystem:
             raise ProbeError(str(error)) from error
 
     def _file_rates(self, ask: FilesAsk, direction: Direction) -> tuple[FileRate, ...]:
-        found = []
-        for processes in ask.levels:
-            point = one_small_file_each(self._what.platform, processes)
+        def rounds(point: Point) -> Sequence[float]:
             rates = []
             for _ in range(ROUNDS):
                 self._moment += 1
                 there = self.passage(point, direction)
-                rates.append(processes / (there.seconds_open + there.seconds_close))
-            found.append(rate_of_rounds(processes, rates))
-        return tuple(found)
+                rates.append(point.processes / (there.seconds_open + there.seconds_close))
+            return rates
+
+        return file_rates_of(self._what.platform, ask, rounds)
 
     def simulate(
         self,

@@ -3,7 +3,10 @@ simulator (`simulated_system`)."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from forebay.common.model.frozen import frozen
+from forebay_tuning.model.metadata import FileRate, FilesAsk, rate_of_rounds
 from forebay_tuning.model.modelled import Platform
 from forebay_tuning.model.point import KIB, Point
 from forebay_tuning.model.portrait import Identity
@@ -64,6 +67,17 @@ def in_time(sample: Sample, *, seconds_max: float) -> tuple[Sample, float]:
         why = f"it took longer than {seconds_max:.0f} s"
         return Sample(ask=sample.ask, discarded=why), seconds_max
     return sample, seconds
+
+
+def file_rates_of(
+    platform: Platform, ask: FilesAsk, rounds: Callable[[Point], Sequence[float]]
+) -> tuple[FileRate, ...]:
+    """Rates of one small file for each process, at the levels that are asked for; `rounds` gives
+    those of all rounds at a point, in files a second."""
+    return tuple(
+        rate_of_rounds(processes, rounds(one_small_file_each(platform, processes)))
+        for processes in ask.levels
+    )
 
 
 def one_small_file_each(platform: Platform, processes: int) -> Point:

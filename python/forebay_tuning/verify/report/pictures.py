@@ -3,10 +3,9 @@
 from collections.abc import Callable
 
 from matplotlib.figure import Figure
-from matplotlib.ticker import MaxNLocator
 
 from forebay.common.model.newer_python import zip_of
-from forebay.common.report.drawing import BLUE, FAINT, INK, PALE, style, svg_of
+from forebay.common.report.drawing import BLUE, FAINT, INK, PALE, draw_runs_of_pairs, style, svg_of
 from forebay_tuning.verify.model import Verification
 
 
@@ -33,15 +32,9 @@ def draw_pairs(found: Verification) -> str:
     """Both runs of each pair in the order in which the pairs ran, which shows drifts."""
     figure = Figure(figsize=(10, 3.0), layout="constrained")
     axes = figure.subplots()
-    style(axes)
-    pairs = range(1, found.pairs + 1)
-    axes.vlines(pairs, found.default, found.advised, color=FAINT, lw=3)
-    axes.scatter(pairs, found.default, color=INK, s=18, marker="s", label="as it is", zorder=3)
-    axes.scatter(pairs, found.advised, color=BLUE, s=22, label="with the advice", zorder=3)
+    draw_runs_of_pairs(axes, (found.default, found.advised), ("as it is", "with the advice"))
     axes.set_xlabel("pair")
     axes.set_ylabel("seconds, or 1 ÷ rate")
-    axes.set_ylim(0, 1.1 * max(*found.default, *found.advised))
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.legend(fontsize=8, frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1, 1))
     return svg_of(figure)
 
