@@ -58,7 +58,7 @@ std::optional<FileAdmission> TokenMember::admit(FileKey file, const TokenWish& w
         return FileAdmission::refused;
     }
     if (peer_lost_) {
-        return admit_bereaved(file, ticket);
+        return admit_after_loss(file, ticket);
     }
     const std::optional<Token> token = tokens_.want(file, wish, ticket, actions_.send);
     if (token) {
@@ -81,7 +81,7 @@ std::optional<FileAdmission> TokenMember::settle(FileKey file, std::uint64_t tic
         return FileAdmission::cached;
     }
     if (peer_lost_) {
-        return admit_bereaved(file, ticket);
+        return admit_after_loss(file, ticket);
     }
     if (tokens_.settle(file, ticket, actions_.send)) {
         return FileAdmission::cached;
@@ -99,7 +99,7 @@ void TokenMember::abandon(FileKey file, std::uint64_t ticket) {
 }
 
 // Admission after another daemon has gone: only when all daemons have drained everything.
-std::optional<FileAdmission> TokenMember::admit_bereaved(FileKey file, std::uint64_t ticket) {
+std::optional<FileAdmission> TokenMember::admit_after_loss(FileKey file, std::uint64_t ticket) {
     if (!closed_down_ || !std::ranges::includes(drained_, others_)) {
         waiting_.push_back(ticket);
         return std::nullopt;

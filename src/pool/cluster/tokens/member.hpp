@@ -135,7 +135,7 @@ private:
 
     [[nodiscard]] std::optional<FileAdmission> admit(FileKey file, const TokenWish& wish,
                                                      std::uint64_t ticket);
-    [[nodiscard]] std::optional<FileAdmission> admit_bereaved(FileKey file, std::uint64_t ticket);
+    [[nodiscard]] std::optional<FileAdmission> admit_after_loss(FileKey file, std::uint64_t ticket);
     void deliver();
     void apply(FileKey file, const OwnTokens::Reception& heard);
     void begin_to_drain(FileKey file);
