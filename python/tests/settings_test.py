@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from forebay.common.model.errors import SettingsError, SetupError
+from forebay.pool.model.place import DAEMON_VARIABLE, PATHS_VARIABLE, SOCKET_VARIABLE
 from forebay.settings.files.source import SettingsFiles
 from forebay.settings.files.toml_settings import read_schema, read_settings_file
 from forebay.settings.model.filters import Product, about
@@ -132,6 +133,13 @@ def test_wrong_variable_is_named() -> None:
 def test_variables_that_are_nearly_settings(table: SettingsTable) -> None:
     found = table.suspicious(["FOREBAY_CB_NODE", "FOREBAY_LIBDIR", "FOREBAY_SETTINGS", "HOME"])
     assert found == (("FOREBAY_CB_NODE", "FOREBAY_CB_NODES"),)
+
+
+def test_a_run_inside_of_a_run_does_not_take_its_variables_for_misspelt(
+    table: SettingsTable,
+) -> None:
+    own = [DAEMON_VARIABLE, PATHS_VARIABLE, SOCKET_VARIABLE]
+    assert table.suspicious(own) == ()
 
 
 def test_missing_schema_says_where_it_was_looked_for(tmp_path: Path) -> None:

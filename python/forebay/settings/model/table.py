@@ -23,6 +23,8 @@ _YES = frozenset({"true", "1", "yes", "on", "enable"})
 _NO = frozenset({"false", "0", "no", "off", "disable"})
 _INTEGER = re.compile(r"-?[0-9]+")
 _LARGEST = (1 << 63) - 1
+_NO_SETTINGS = frozenset({SETTINGS_VARIABLE, SITE_VARIABLE, LOCKED_VARIABLE, "FOREBAY_POOL_DAEMON"})
+"""Variables that Forebay itself reads or sets, and that look like those of settings."""
 _BYTES_LEAST = 4096
 """Smaller sizes probably lack a unit; see `missing_units`."""
 
@@ -226,6 +228,6 @@ class SettingsTable:
             import difflib  # here, since a program waits for what is imported before it
 
             close = difflib.get_close_matches(variable, known, n=1, cutoff=0.85)
-            if close and variable not in (SETTINGS_VARIABLE, SITE_VARIABLE, LOCKED_VARIABLE):
+            if close and variable not in _NO_SETTINGS:
                 doubtful.append((variable, close[0]))
         return tuple(doubtful)
