@@ -24,7 +24,11 @@ namespace forebay {
                                             : std::nullopt;
 }
 
-// Whether the value of an environment variable switches something off; null: it is not set.
+// Whether the value of an environment variable switches something on, or off; null: it is not set.
+[[nodiscard]] constexpr bool switches_on(const char* value) noexcept {
+    return value != nullptr && parse_switch(value) == std::optional(true);
+}
+
 [[nodiscard]] constexpr bool switches_off(const char* value) noexcept {
     return value != nullptr && parse_switch(value) == std::optional(false);
 }

@@ -8,6 +8,7 @@
 #include "pool/capture/connection/user_message.hpp"
 #include "pool/capture/files/files.hpp"
 #include "pool/capture/processes/inside_call.hpp"
+#include "pool/capture/processes/starting.hpp"
 #include "pool/capture/symbols/symbols.hpp"
 
 #include <dlfcn.h>
@@ -131,6 +132,7 @@ void ask_the_loader() noexcept {
         forebay_vfork_is_fork = 1;
         state.other_names.map(socket);
         state.under_valgrind = is_under_valgrind();
+        state.containers_join = switches_on(std::getenv("FOREBAY_POOL_CONTAINERS_JOIN"));
         if (learnt) {  // otherwise all of them are known already
             ask_the_loader();
         }
@@ -139,6 +141,7 @@ void ask_the_loader() noexcept {
         state.captures.store(true, std::memory_order_release);
         forebay_captures_calls = 1;
         take_on_standard_streams();
+        keep_the_pool_empty_for_a_container();
     }
     errno = before;
 }

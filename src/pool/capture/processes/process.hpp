@@ -49,6 +49,7 @@ struct CaptureState {
     // A posix_spawn file action changes the working directory.
     std::atomic<bool> spawns_elsewhere{false};
     bool under_valgrind = false;
+    bool containers_join = false;                 // setting pool_containers_join
     std::atomic<std::int64_t> limit_asked_ns{0};  // size_limit.hpp
     std::atomic<WorkingFolder> folder{WorkingFolder::unknown};
     PoolPaths paths;

@@ -14,6 +14,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <string_view>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 namespace forebay::capture {
@@ -33,6 +34,7 @@ std::string_view last_name_of(const char* path) noexcept {
 constexpr std::array<std::string_view, 11> container_programs{
     "apptainer", "bwrap", "ch-run",  "docker",      "enroot", "nsenter",
     "podman",    "sarus", "shifter", "singularity", "unshare"};
+constexpr const char* why_container = "what it starts may have other file systems";
 
 bool is_container_program(const char* path) noexcept {
     for (const std::string_view one : container_programs) {
@@ -102,6 +104,17 @@ void ask_for_room(int socket, bool itself, const UncapturedProgram& program) noe
                   program.why);
     if (send_about(socket, question)) {
         await_reply(socket);
+    }
+}
+
+void keep_the_pool_empty_for_a_container() noexcept {
+    const auto* const path = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+    if (state.containers_join || path == nullptr || !is_container_program(path)) {
+        return;
+    }
+    const int socket = connect_for_program();  // left open on purpose: what it starts inherits it
+    if (socket >= 0) {
+        ask_for_room(socket, true, {path, why_container});
     }
 }
 
@@ -191,8 +204,8 @@ void ProgramStart::decide(ProgramFile file, const char* path) noexcept {
         why = why_uncaptured(environment_,
                              {.socket = connection.address().sun_path, .paths = state.paths});
     }
-    if (why == nullptr && is_container_program(path)) {
-        why = "what it starts may have other file systems";
+    if (why == nullptr && !state.containers_join && is_container_program(path)) {
+        why = why_container;
     }
     if (why != nullptr && !is_harmless(path)) {
         request_room(path, why);

@@ -23,6 +23,11 @@ struct UncapturedProgram {
 // may close what it inherits.
 void ask_for_room(int socket, bool itself, const UncapturedProgram& program) noexcept;
 
+// For the start of a process, which may be the first one that is captured: its parent, a shell that
+// had no pool yet, has told nobody. If it starts programs in containers, the daemon keeps the pool
+// empty until it and they have ended.
+void keep_the_pool_empty_for_a_container() noexcept;
+
 // RAII guard around the call that starts a program. Its destructor runs after that call has failed
 // (exec) or has returned (spawn), and closes this process' end of the connection.
 class ProgramStart {
