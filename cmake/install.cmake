@@ -44,9 +44,9 @@ if(NOT SKBUILD)
             DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
     set(modules ${FOREBAY_DATA_DESTINATION}/modulefiles/forebay)
     install(FILES ${packaging}/modules/forebay.lua DESTINATION ${modules}
-            RENAME ${PROJECT_VERSION}.lua)
+            RENAME ${FOREBAY_VERSION}.lua)
     install(FILES ${packaging}/modules/forebay.tcl DESTINATION ${modules}
-            RENAME ${PROJECT_VERSION})
+            RENAME ${FOREBAY_VERSION})
     # The dashboard, and the timer that writes metrics for node_exporter (docs/site.md).
     install(DIRECTORY ${packaging}/monitoring DESTINATION ${FOREBAY_DATA_DESTINATION}/forebay
             USE_SOURCE_PERMISSIONS)

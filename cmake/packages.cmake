@@ -51,7 +51,7 @@ forebay_package(xxhash)
 target_include_directories(forebay_package_xxhash SYSTEM INTERFACE ${FOREBAY_XXHASH_INCLUDE})
 # Not a library: FOREBAY_VERSION, for what says which version it is.
 forebay_package(version)
-target_compile_definitions(forebay_package_version INTERFACE FOREBAY_VERSION="${PROJECT_VERSION}")
+target_compile_definitions(forebay_package_version INTERFACE FOREBAY_VERSION="${FOREBAY_VERSION}")
 
 # libsodium: daemons of a job prove by it who they are, and encrypt. The archive, as below.
 pkg_check_modules(SODIUM REQUIRED libsodium)

@@ -116,6 +116,42 @@ def test_cmake_is_as_new_as_the_project_asks(recipe: Recipe) -> None:
     assert ("depends_on", (f"cmake@{wanted[1]}:",), {"type": "build"}) in recipe[1]
 
 
+LIBRARIES = {
+    "fuse3": "libfuse",
+    "sqlite3": "sqlite",
+    "libsodium": "libsodium",
+    "liburing": "liburing",
+    "tomlplusplus": "tomlplusplus",
+    "tl-expected": "tl-expected",
+    "fmt": "fmt",
+    "nlohmann_json": "nlohmann-json",
+    "xxhash.h": "xxhash",
+    "simgrid/s4u.hpp": "simgrid",
+    "slurm/spank.h": "slurm",
+}
+"""What CMake looks for, and Spack's package of it."""
+_LOOKED_FOR = re.compile(
+    r"pkg_check_modules\(\w+ (?:REQUIRED |IMPORTED_TARGET )*([\w-]+)(?:>=([0-9.]+))?\)"
+    r"|find_package\(([\w-]+)|find_path\(\w+ (\S+\.(?:h|hpp))\b"
+)
+_NO_PACKAGES = {"PkgConfig", "Threads", "smpi/smpi.h"}
+
+
+def test_every_library_that_cmake_looks_for_is_depended_on(recipe: Recipe) -> None:
+    asked = {text for kind, (text, *_), _ in recipe[1] if kind == "depends_on"}
+    text = (ROOT / "cmake/packages.cmake").read_text()
+    found = [
+        (module or package or header, least)
+        for module, least, package, header in _LOOKED_FOR.findall(text)
+    ]
+    assert {name for name, _ in found} - _NO_PACKAGES == set(LIBRARIES)
+    for name, least in found:
+        if name in LIBRARIES and least:
+            assert f"{LIBRARIES[name]}@{least}:" in asked
+        elif name in LIBRARIES:
+            assert any(one.partition("@")[0] == LIBRARIES[name] for one in asked), name
+
+
 @pytest.mark.parametrize(
     ("has", "family"),
     [(("^[virtuals=mpi] openmpi", "+hdf5"), "openmpi"), (("+hdf5",), "mpich")],

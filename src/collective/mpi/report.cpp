@@ -21,12 +21,6 @@ namespace forebay::interposer {
 
 namespace {
 
-#ifdef FOREBAY_VERSION
-constexpr const char* version = FOREBAY_VERSION;
-#else
-constexpr const char* version = "0.1.0";
-#endif
-
 std::string mpi_version() {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
     int length = 0;
@@ -131,7 +125,7 @@ void report_job(const OpenFile& file) {
     const auto now =
         std::chrono::time_point_cast<std::chrono::seconds>(std::chrono::system_clock::now());
     record::JobLine line;
-    line.forebay = version;
+    line.forebay = FOREBAY_VERSION;
     line.mpi = mpi_version();
     line.family = FOREBAY_MPI_FAMILY;
     line.ranks = ranks;

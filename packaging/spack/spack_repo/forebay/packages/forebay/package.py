@@ -20,10 +20,13 @@ class Forebay(CMakePackage):
     license("Apache-2.0")
 
     version("main", branch="main")
+    version("0.1.0", tag="v0.1.0")
 
     variant("hdf5", default=False, description="HDF5 back end of forebay-ior")
     variant("pnetcdf", default=False, description="PnetCDF back end of forebay-ior")
     variant("simgrid", default=False, description="forebay simulate")
+    variant("mount", default=True, description="The pool as a mount, and files in fast storage")
+    variant("slurm", default=False, description="Slurm's plugin")
 
     for _package in ("c", "cxx", "cmake@3.25:", "ninja", "pkgconfig"):
         depends_on(_package, type="build")
@@ -38,6 +41,9 @@ class Forebay(CMakePackage):
     depends_on("hdf5+mpi", when="+hdf5")
     depends_on("parallel-netcdf", when="+pnetcdf")
     depends_on("simgrid", when="+simgrid")
+    depends_on("libfuse@3.14:", when="+mount")
+    depends_on("sqlite@3.26:", when="+mount")
+    depends_on("slurm", when="+slurm")
 
     conflicts("%gcc@:10", msg="Forebay is written in C++20")
     conflicts("platform=darwin", msg="LD_PRELOAD and the engine are Linux's")
