@@ -447,3 +447,32 @@ def test_stopping_a_pool_by_hand_says_what_did_not_arrive(folder: Path) -> None:
         ensure(drained.returncode == 74 and "NOT DRAINED" in drained.stdout, drained.stdout)
         ensure(stopped.returncode == 74, stopped.stdout)
         ensure("forebay pool rescue" in stopped.stderr, stopped.stderr)
+
+
+PAUSING = """
+import sys, time
+with open(sys.argv[1], "wb", buffering=0) as file:
+    for number in range(8):
+        file.write(bytes(1 << 20))
+        time.sleep(0.2)
+"""
+
+
+def test_a_record_has_the_course_of_the_run_and_a_report_draws_it(folder: Path) -> None:
+    words = [sys.executable, "-c", PAUSING, str(folder / "out")]
+    done = forebay("run", "--record", "run.jsonl", "--pool", ".", "--", *words, cwd=folder)
+    ensure(done.returncode == 0, done.stderr)
+    told_once("what is in it: forebay report run.jsonl", done.stderr.replace(f"{folder}/", ""))
+    line = json.loads((folder / "run.jsonl").read_text().splitlines()[-1])
+    samples = line["pool"]["samples"]
+    ensure(len(samples) >= 4, samples)
+    moments = [one["seconds"] for one in samples]
+    ensure(moments == sorted(moments) and moments[-1] > line["seconds"] - 0.1, line)
+    first, last = samples[0], samples[-1]
+    ensure(first["taken"] < 8 * MIB, "the first sample is late")
+    ensure(last["taken"] == last["stored"] == 8 * MIB and last["outstanding"] == 0, last)
+    for name in ("taken", "stored", "waited_seconds"):
+        course = [one[name] for one in samples]
+        ensure(course == sorted(course), f"{name} falls: {course}")
+    report = forebay("report", "run.jsonl", cwd=folder)
+    ensure(report.returncode == 0 and "the program's end" in report.stdout, report.stdout)

@@ -14,6 +14,7 @@ from forebay_tuning.model.point import Direction
 
 if TYPE_CHECKING:
     from forebay.common.model.record import PoolRecord
+    from forebay_tuning.model.course import PoolCourse
 
 _SAME_BYTES_SHARE = 0.8
 """Share of ranks × file size that is read if "all ranks read all of the file"."""
@@ -184,6 +185,8 @@ class ProgramIo:
     libraries: tuple[LibraryIo, ...] = ()
     pools: tuple[PoolRecord, ...] = ()
     """The traffic through Forebay's pool, only from records."""
+    courses: tuple[PoolCourse, ...] = ()
+    """The courses of runs through the pool, as far as they were sampled."""
 
     @property
     def bytes(self) -> int:
@@ -244,13 +247,14 @@ def target_rates(files: Sequence[FileIo]) -> dict[int, list[float]]:
 
 def busy(program: ProgramIo, *, bins: int = 120) -> dict[Direction, list[float]]:
     """Bytes per second over the run in `bins` intervals, per direction. The bytes of a file are
-    spread evenly from its first to its last call."""
+    spread evenly from its first to its last call; those of a file whose calls are not dated, as in
+    records, are left out."""
     width = program.seconds / bins if program.seconds > 0 else 1.0
     found = {direction: [0.0] * bins for direction in Direction}
     for one in program.files:
         for direction, row in found.items():
             passing = one.passing(direction)
-            if passing.bytes == 0:
+            if passing.bytes == 0 or passing.end <= 0:
                 continue
             first = min(bins - 1, max(0, math.floor(passing.begin / width)))
             last = min(bins - 1, max(first, math.floor(passing.end / width)))

@@ -15,12 +15,13 @@ HELP = """Say what a program's I/O was, and what held it back.
 FILE is a Darshan log (.darshan; needs `pip install darshan`), or a record of `forebay run`. The
 answer is one list, the costliest first, each with the line of the log that proves it; what cost
 less than a twentieth of the run is not in it. With AFTER, a log of a later run, it is what has
-changed; with a folder, a table of its programs, by the hours that they lose.
+changed; with a folder, a table of its programs, by the hours that they lose. The record of a run
+with --pool becomes a time line, too: deposits, writing, memory and waits, from start to end.
 
 \b
 Examples:
   forebay report job.darshan
-  forebay report run.jsonl --html run.html     with time lines and sizes
+  forebay report run.jsonl --html run.html     with pictures
   forebay report --format json job.darshan
   forebay report --portrait scratch.toml job.darshan    with the price of its files there
   forebay report before.darshan after.darshan

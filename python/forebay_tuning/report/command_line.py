@@ -14,6 +14,7 @@ from forebay.common.model.output_format import Format
 from forebay.common.model.printable import printable_lines
 from forebay.common.model.units import counted
 from forebay.common.report.output import json_pretty
+from forebay.common.report.sparkline import shows_columns
 from forebay_tuning.report.files.darshan_log import DarshanLogs
 from forebay_tuning.report.report.text import as_json, as_text
 from forebay_tuning.report.use_case import Sources, diagnose_all, diagnose_file
@@ -89,7 +90,8 @@ def perform(options: ReportOptions) -> int:
         both = compare(diagnosis, diagnose_file(_existing(options.after), sources))
         _give(options.form, comparison_text(both), comparison_json(both))
         return 0
-    _give(options.form, as_text(diagnosis), as_json(diagnosis))
+    is_ascii = not shows_columns(sys.stdout.encoding)
+    _give(options.form, as_text(diagnosis, is_ascii=is_ascii), as_json(diagnosis))
     if options.html is not None:
         from forebay_tuning.report.report.page import ReportPages
 

@@ -20,6 +20,7 @@ from forebay.common.model.record import (
     FileRecord,
     JobRecord,
     PassedThrough,
+    PoolRecord,
     Record,
     RunRecord,
     SlowTarget,
@@ -48,7 +49,7 @@ def decode_line(text: str) -> JobRecord | FileRecord | RunRecord | EndRecord | N
         if line["kind"] == "job":
             return decoded(JobRecord, line)
         if line["kind"] == "run":
-            return decoded(RunRecord, line)
+            return _run(line)
         if line["kind"] == "end":
             return decoded(EndRecord, line)
         return _file(line) if line["kind"] == "file" else None
@@ -127,6 +128,14 @@ def append_run(path: Path, run: RunRecord) -> None:
             f"cannot write the end of the run into the record {path} ({error}). Name a file "
             "that can be written by --record."
         ) from error
+
+
+def _run(line: Mapping[str, Any]) -> RunRecord:
+    pool = line["pool"]
+    older = {"samples": ()}  # records before there were samples lack them
+    return decoded(
+        RunRecord, line, pool=None if pool is None else decoded(PoolRecord, {**older, **pool})
+    )
 
 
 def _file(line: Mapping[str, Any]) -> FileRecord:

@@ -144,6 +144,23 @@ class PoolFileRecord:
 
 
 @frozen
+class PoolSample:
+    """The pool's counts at a moment of a run, over all files. All but `outstanding` only grow, but
+    for files whose counts were dropped."""
+
+    seconds: float
+    """Since the program's start."""
+    taken: int
+    """Bytes that programs wrote into the pool."""
+    stored: int
+    """Bytes that requests moved to the file system."""
+    outstanding: int
+    """Taken bytes that are not on the file system yet."""
+    waited_seconds: float
+    """Seconds that all processes waited for the pool; a wait counts when it is over."""
+
+
+@frozen
 class PoolRecord:
     """The traffic through the pool in a run."""
 
@@ -161,6 +178,8 @@ class PoolRecord:
     files: tuple[PoolFileRecord, ...]
     files_dropped: int
     """Closed files whose counts were dropped."""
+    samples: tuple[PoolSample, ...] = ()
+    """Its counts in the course of the run; empty on several nodes, and in older records."""
 
     @property
     def waited_seconds(self) -> float:

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -22,6 +23,7 @@ from forebay.pool.use_case.ports import Progress
 
 if TYPE_CHECKING:
     from forebay.pool.files.daemon_socket import DirectoryWatch
+    from forebay.pool.files.sampler import PoolSampler
     from forebay.pool.model.pool import PoolEnd
 
 _READY_SECONDS_MAX = 600.0
@@ -52,10 +54,12 @@ def warned_marker_of(socket: Path) -> Path:
 class OwnDaemon:
     """The port PoolDaemon: a child process in a session of its own."""
 
-    def __init__(self, process: subprocess.Popen[bytes], socket: Path, ready: str) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], place: PoolPlace, ready: str) -> None:
         self._process = process
-        self._socket = socket
+        self._socket = place.socket
         self._ready = ready
+        self._is_sampled = place.is_sampled
+        self._sampler: PoolSampler | None = None
         self._directory = _directory_of(process.pid)
         self._watch: DirectoryWatch | None = None
 
@@ -65,10 +69,16 @@ class OwnDaemon:
         return self._process.pid
 
     def program_started(self) -> None:
-        """Maps the daemon's directory, so that it is known what it has taken along if it dies."""
+        """Maps the daemon's directory, so that it is known what it has taken along if it dies, and
+        begins to sample its counts if they are wanted."""
+        begin = time.monotonic()
         from forebay.pool.files.daemon import watch_of
 
         self._watch = watch_of(self._socket, self.process, self._ready, self._directory)
+        if self._is_sampled:
+            from forebay.pool.files.sampler import PoolSampler
+
+            self._sampler = PoolSampler(self._socket, self.process, begin)
 
     def close_down(self) -> None:
         """Makes the daemon take no more deposits and drain those that it has."""
@@ -78,7 +88,10 @@ class OwnDaemon:
         """Drains everything and ends the daemon."""
         from forebay.pool.files.daemon import finish
 
-        return finish(self._process, self._socket, self._watch, progress)
+        end = finish(self._process, self._socket, self._watch, progress)
+        if self._sampler is None:
+            return end
+        return replace(end, samples=self._sampler.finish(end.status))
 
 
 def _directory_of(process: int) -> int | None:
@@ -96,7 +109,7 @@ def start_own(program: Path, place: PoolPlace) -> OwnDaemon:
     """Starts a daemon that drains and ends when this process dies (PR_SET_PDEATHSIG). Raises
     PoolStartError with the daemon's messages."""
     process, ready = _start(program, place, ending_with_parent())
-    return OwnDaemon(process, place.socket, ready)
+    return OwnDaemon(process, place, ready)
 
 
 def start_detached(program: Path, place: PoolPlace) -> int:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Optional
 
 from forebay.common.model.frozen import frozen
+from forebay.common.model.record import PoolSample
 
 EX_IOERR = 74
 """Exit status if bytes did not reach their file (sysexits.h)."""
@@ -214,6 +215,8 @@ class PoolEnd:
     death: Optional[str] = None
     lost: tuple[Lost, ...] = ()
     messages: tuple[str, ...] = ()
+    samples: tuple[PoolSample, ...] = ()
+    """The pool's counts in the course of the run, if they were asked for."""
 
     @property
     def arrived(self) -> bool:

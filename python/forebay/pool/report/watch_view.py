@@ -6,14 +6,13 @@ from forebay.common.model.frozen import frozen
 from forebay.common.model.newer_python import zip_of
 from forebay.common.model.printable import printable, printable_name
 from forebay.common.model.units import counted, human_bytes, human_rate, human_seconds
+from forebay.common.report.sparkline import columns
 from forebay.common.report.text_table import aligned
 from forebay.pool.model.pool import PoolFile, PoolStatus
 from forebay.pool.model.watching import FileOrder, RateHistory, ordered
 from forebay.pool.report.drain_progress import hang_text
 from forebay.pool.report.text import STATUS_COLUMNS, durability_text, status_cells
 
-_STEPS = "▁▂▃▄▅▆▇█"
-_STEPS_ASCII = "_.:-=+*#"
 _BAR_CELLS_MAX = 60
 _LABEL_CELLS = 14
 _BETWEEN = "  "
@@ -36,11 +35,8 @@ class Screen:
 
 def sparkline(values: Sequence[float], screen: Screen) -> str:
     """The newest values as columns, the largest of them as the full one."""
-    steps = _STEPS_ASCII if screen.is_ascii else _STEPS
     shown = values[-screen.bar_cells :]
-    most = max(shown, default=0.0) or 1.0
-    line = "".join(steps[min(len(steps) - 1, int(value / most * len(steps)))] for value in shown)
-    return line.rjust(screen.bar_cells)
+    return columns(shown, is_ascii=screen.is_ascii).rjust(screen.bar_cells)
 
 
 def bar(part: int, whole: int, screen: Screen) -> str:

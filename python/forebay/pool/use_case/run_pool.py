@@ -320,8 +320,10 @@ def run_through(
     *,
     program: Program,
     progress: Progress | None,
+    is_sampled: bool = False,
 ) -> tuple[Finished, PoolOutcome | None]:
-    """Runs the program beside a daemon of its own.
+    """Runs the program beside a daemon of its own, whose counts are sampled over time if that is
+    wanted.
 
     The status is the program's, or, if that is 0, says whether bytes were lost or were less durable
     than requested. If it raises PoolStartError, nothing was started."""
@@ -337,6 +339,7 @@ def run_through(
         nodes=pool.nodes,
         starter=_words(pool, known),
         shared=(first if first.is_dir() else first.parent) if pool.by else None,
+        is_sampled=is_sampled,
     )
     daemon = world.pools.start(place)
     progress = progress or Silent()

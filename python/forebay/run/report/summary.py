@@ -3,9 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
-from forebay.common.model.printable import printable, printable_name
+from forebay.common.model.printable import printable, printable_name, shell_words
 from forebay.common.model.record import ErrorNote, FileSummary, JobRecord, PassedThrough, Traffic
 from forebay.common.model.units import counted, human_bytes, human_seconds
 from forebay.common.report.output import plain
@@ -84,10 +85,16 @@ def _lines(report: RunReport, told: Sequence[str], *, with_legend: bool) -> Iter
             report.pool, is_empty=bool(report.reasons), with_legend=with_legend
         )
     if report.record is not None:
-        nothing = "" if report.jobs else " has nothing of this run: no MPI-IO call was made"
-        yield f"record: {printable_name(str(report.record))}{nothing}"
+        yield _record_line(report, report.record)
     for warning in (warning for warning in report.warnings if warning not in told):
         yield f"warning: {printable(warning)}"
+
+
+def _record_line(report: RunReport, record: Path) -> str:
+    name = printable_name(str(record))
+    if report.files or (report.pool is not None and not report.reasons):
+        return f"record: {name}; what is in it: forebay report {shell_words([str(record)])}"
+    return f"record: {name} has nothing but the length of this run: no file was recorded"
 
 
 def _shown(files: Sequence[FileSummary]) -> Sequence[FileSummary]:

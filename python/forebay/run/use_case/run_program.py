@@ -29,6 +29,7 @@ def carry_out(plan: RunPlan, world: RunWorld, *, progress: Progress | None = Non
                 job_ending=job_ending,
             ),
             progress=progress,
+            is_sampled=plan.record_is_kept,
         )
         # Only now, so that the program did not wait for it.
         from forebay.run.use_case.run_report import reported

@@ -14,6 +14,7 @@ from forebay.common.model.record import (
     distinct_jobs,
     summarise,
 )
+from forebay_tuning.model.course import SAMPLES_LEAST, PoolCourse
 from forebay_tuning.model.program_io import FileIo, Passing, ProgramIo
 from forebay_tuning.model.targets import SickTarget
 
@@ -48,7 +49,14 @@ def program_of(record: Record, *, source: str) -> ProgramIo:
         gaps=tuple(_gaps(record, has_pool=bool(pools))),
         targets_known=bool(files),
         pools=pools,
+        courses=tuple(_courses(record)),
     )
+
+
+def _courses(record: Record) -> Iterator[PoolCourse]:
+    for run in record.runs:
+        if run.pool is not None and len(run.pool.samples) >= SAMPLES_LEAST:
+            yield PoolCourse(command=run.command, seconds=run.seconds, pool=run.pool)
 
 
 def _gaps(record: Record, *, has_pool: bool) -> Iterator[str]:

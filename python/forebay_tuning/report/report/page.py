@@ -2,14 +2,18 @@
 
 from pathlib import Path
 
-from forebay.common.model.units import human_bytes, human_seconds
+from forebay.common.model.units import counted, human_bytes, human_seconds
 from forebay.common.report.drawn_pages import DrawnPages, write_page
 from forebay.common.report.page_template import filled
+from forebay_tuning.model.course import PoolCourse
 from forebay_tuning.report.model.diagnosis import Diagnosis
+from forebay_tuning.report.report.course import WHAT_IS_DROPPED, shown_courses
 from forebay_tuning.report.report.text import length_text, pool_lines
 
 _TEMPLATE = Path(__file__).with_name("page.html.j2")
 _FILES_SHOWN = 40
+_TITLE_MAX = 80
+_UNKNOWN = "–"
 
 
 class ReportPages(DrawnPages):
@@ -20,12 +24,36 @@ class ReportPages(DrawnPages):
         write_page(render(diagnosis), path)
 
 
+def _course_title(course: PoolCourse) -> str:
+    return f"Through the pool: {course.command[:_TITLE_MAX]}"
+
+
+def _course_caption(course: PoolCourse) -> str:
+    pool = course.pool
+    cap = f" of {human_bytes(pool.cap)}" if pool.cap else ""
+    dropped = f" {WHAT_IS_DROPPED.capitalize()}." if pool.files_dropped else ""
+    return (
+        "The dashed line is the program's end; what is behind it was written out meanwhile. At "
+        f"most {human_bytes(max(one.outstanding for one in course.samples))}{cap} were in memory. "
+        f"A wait is counted when it is over. {counted(len(course.samples), 'sample')}; rates are "
+        f"means between two of them.{dropped}"
+    )
+
+
+def _known(size: int) -> str:
+    return human_bytes(size) if size else _UNKNOWN
+
+
 def render(diagnosis: Diagnosis) -> str:
     """The page's HTML."""
-    from forebay_tuning.report.report.pictures import PICTURES
+    from forebay_tuning.report.report.pictures import PICTURES, draw_course
 
     program = diagnosis.program
-    pictures = [
+    courses = [
+        {"title": _course_title(one), "caption": _course_caption(one), "svg": draw_course(one)}
+        for one in shown_courses(program.courses)
+    ]
+    pictures = courses + [
         {"title": title, "caption": caption, "svg": svg}
         for title, caption, draw in PICTURES
         if (svg := draw(diagnosis))
@@ -37,10 +65,10 @@ def render(diagnosis: Diagnosis) -> str:
             str(one.ranks),
             human_bytes(one.write.bytes),
             human_bytes(one.read.bytes),
-            human_bytes(one.write.usual_transfer or one.read.usual_transfer),
+            _known(one.write.usual_transfer or one.read.usual_transfer),
             human_seconds((one.write.seconds + one.read.seconds) / one.ranks),
             human_seconds(one.seconds_meta / one.ranks),
-            "?" if one.stripe_count is None else str(one.stripe_count),
+            _UNKNOWN if one.stripe_count is None else str(one.stripe_count),
         )
         for one in shown
     ]
@@ -54,6 +82,7 @@ def render(diagnosis: Diagnosis) -> str:
         pictures=pictures,
         rows=rows,
         troubles=troubles,
+        ranks=counted(program.ranks, "rank"),
         seconds=length_text(program.seconds),
         pools=[line for pool in program.pools for line in pool_lines(pool)],
         left=max(0, program.file_count - sum(one.files for one in shown)),

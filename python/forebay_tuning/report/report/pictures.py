@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 
 from forebay.common.model.units import exact_bytes
 from forebay.common.report.drawing import BLUE, FAINT, INK, PALE, style, svg_of
+from forebay_tuning.model.course import PoolCourse, rates_of
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.program_io import busy, target_rates
 from forebay_tuning.report.model.diagnosis import Diagnosis
@@ -14,31 +15,77 @@ from forebay_tuning.report.model.diagnosis import Diagnosis
 _COLOURS = {Direction.WRITE: BLUE, Direction.READ: INK}
 _MEBI = 1 << 20
 _RANKS_MAX = 8192
+_CAP_DRAWN_SHARE = 0.3
+"""Of the pool's bound: if less of it was held, the bound is not drawn, since it would flatten what
+is."""
 
 
 def draw_time(diagnosis: Diagnosis) -> str:
     """Bytes per second over the run; empty if there is nothing to draw, as in all of these."""
     program = diagnosis.program
-    if program.bytes == 0 or program.seconds <= 0:
+    found = {direction: rates for direction, rates in busy(program).items() if any(rates)}
+    if not found or program.seconds <= 0:
         return ""
     figure, axes = _figure(2.8)
-    for direction, rates in busy(program).items():
-        if any(rates):
-            width = program.seconds / len(rates)
-            at = [width * number for number in range(len(rates))]
-            axes.step(
-                at,
-                [one / _MEBI for one in rates],
-                where="post",
-                lw=1.2,
-                color=_COLOURS[direction],
-                label=direction.value,
-            )
+    for direction, rates in found.items():
+        width = program.seconds / len(rates)
+        axes.step(
+            [width * number for number in range(len(rates))],
+            [one / _MEBI for one in rates],
+            where="post",
+            lw=1.2,
+            color=_COLOURS[direction],
+            label=direction.value,
+        )
     axes.set_xlabel("seconds after the start")
     axes.set_ylabel("MiB/s")
     axes.set_xlim(0, program.seconds)
     axes.legend(fontsize=7, frameon=False)
     return svg_of(figure)
+
+
+def draw_course(course: PoolCourse) -> str:
+    """Three rows over one time: deposits and the file system, bytes in memory, waits so far."""
+    figure = Figure(figsize=(10, 5.4), layout="constrained")
+    rows = figure.subplots(3, sharex=True, height_ratios=(1.3, 1, 1))
+    for axes in rows:
+        style(axes)
+        axes.axvline(course.seconds, color=INK, lw=0.8, ls=(0, (4, 3)))
+        axes.axvspan(course.seconds, course.seconds_shown, color=FAINT, alpha=0.5, lw=0)
+    above, middle, below = rows
+    rates = rates_of(course.samples)
+    edges = [rates[0].since, *(one.until for one in rates)]
+    deposited = [one.deposited / _MEBI for one in rates]
+    stored = [one.stored / _MEBI for one in rates]
+    above.stairs(deposited, edges, color=PALE, fill=True, label="deposits of programs")
+    above.stairs(stored, edges, color=BLUE, lw=1.4, label="written to the file system")
+    above.set_ylabel("MiB/s")
+    _legend_above(above)
+    at = [one.seconds for one in course.samples]
+    held = [one.outstanding / _MEBI for one in course.samples]
+    middle.fill_between(at, held, color=PALE, lw=0)
+    middle.plot(at, held, color=BLUE, lw=1.2, label="in memory, and not in the file system yet")
+    cap = course.pool.cap / _MEBI
+    if cap and max(held) > _CAP_DRAWN_SHARE * cap:
+        middle.axhline(cap, color=INK, lw=1, label="the bound of this memory (pool_cap)")
+    middle.set_ylabel("MiB")
+    _legend_above(middle)
+    waited = [one.waited_seconds for one in course.samples]
+    below.step(at, waited, where="post", color=INK, lw=1.4, label="waited so far, all processes")
+    below.set_ylabel("seconds")
+    _legend_above(below)
+    below.set_xlabel("seconds after the program's start")
+    for axes in rows:
+        axes.set_xlim(0, course.seconds_shown)
+        axes.set_ylim(bottom=0)
+    return svg_of(figure)
+
+
+def _legend_above(axes: Axes) -> None:
+    """A legend that hides nothing of the picture."""
+    axes.legend(
+        fontsize=7, frameon=False, ncols=3, loc="lower left", bbox_to_anchor=(0, 1), borderpad=0
+    )
 
 
 def draw_sizes(diagnosis: Diagnosis) -> str:

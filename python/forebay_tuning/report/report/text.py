@@ -19,8 +19,8 @@ _FILES_SHOWN = 8
 _FULL = 0.95
 
 
-def as_text(diagnosis: Diagnosis) -> str:
-    """The report as text for people."""
+def as_text(diagnosis: Diagnosis, *, is_ascii: bool = False) -> str:
+    """The report as text for people. `is_ascii`: time lines are to be of ASCII."""
     program = diagnosis.program
     lines = [
         f"{printable(program.command)[:200] or program.source}",
@@ -54,6 +54,11 @@ def as_text(diagnosis: Diagnosis) -> str:
         left = program.file_count - sum(one.files for one in files)
         if left > 0:
             lines.append(f"and {counted(left, 'more file')}; seconds are of the slowest rank")
+    if program.courses:
+        from forebay_tuning.report.report.course import course_lines
+
+        lines += course_lines(program.courses, is_ascii=is_ascii)
+        lines.append("")
     lines += [f"not known: {text}" for text in program.gaps]
     return "\n".join(lines)
 
