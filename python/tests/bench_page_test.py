@@ -1,25 +1,26 @@
 """Tests the content of the pages of benchmarks."""
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from forebay.bench.files import decode_result
 from forebay.bench.model.comparison import Design, find
-from forebay.bench.model.result import Bar, BenchResult, Latency, Measurement
+from forebay.bench.model.result import Bar, BenchResult, Facet, Latency, Measurement
+from forebay.common.model.moments import moment_text
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
 
 from forebay.bench.report import pictures as bench_pictures
+from forebay.bench.report.comparison_pictures import draw_ratios
 from forebay.bench.report.page import render
-from forebay.bench.report.pictures import (
-    draw_latency,
-    draw_ranks,
-    draw_rates,
-    draw_ratios,
-)
+from forebay.bench.report.pictures import ROWS_OPEN_MAX, draw_ranks, draw_rates, pictures_of
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "schema" / "examples"
 
 
 def of_many(count: int) -> BenchResult:
@@ -50,18 +51,113 @@ def of_many(count: int) -> BenchResult:
     )
 
 
-def test_the_page_shows_every_row_and_puts_legends_under_their_own_charts() -> None:
+def of_storms() -> BenchResult:
+    """Three modes of two operations on 1, 2 and 4 ranks."""
+    (one,) = of_many(1).measurements
+    measurements = [
+        replace(
+            one,
+            name=f"{what} ({mode}, {ranks} ranks)",
+            facet=Facet(panel=what, series=mode, position=str(ranks), axis="ranks"),
+        )
+        for ranks in (1, 2, 4)
+        for mode in ("existing", "private", "shared")
+        for what in ("open", "close")
+    ]
+    return replace(of_many(1), measurements=tuple(measurements))
+
+
+def calls(one: Measurement, count: int) -> Measurement:
+    bars = (Bar(seconds=0.001, count=count),)
+    return replace(one, latency=Latency(bars=bars, seconds_max=0.001))
+
+
+def colours_of(drawn: str) -> set[str]:
+    return set(re.findall(r"var\(--(?:blue|series-\d)\)", drawn))
+
+
+def test_the_page_shows_every_row_once_and_folds_those_after_the_twelfth() -> None:
     """29 rows were 24 in the first chart, had no legend in the second and one in the third."""
-    for draw in (draw_rates, draw_latency, draw_ranks):
-        drawn = draw(of_many(29))
+    for picture in pictures_of(of_many(29)):
         for number in range(29):
-            assert drawn.count(f"<!-- storm {number} -->") == 1, draw.__name__
+            label = f"<!-- storm {number} -->"
+            assert picture.svg.count(label) + picture.more.count(label) <= 1, picture.title
+    rates, ranks = (
+        draw(of_many(29).measurements[:ROWS_OPEN_MAX]) for draw in (draw_rates, draw_ranks)
+    )
+    for drawn in (rates, ranks):
+        assert "<!-- storm 11 -->" in drawn
+        assert "<!-- storm 12 -->" not in drawn
+    page = render(of_many(29))
+    assert page.count("<summary>17 more rows</summary>") == 3, "two pictures and a table"
+    assert "more rows" not in render(of_many(12))
 
 
 def test_rows_that_a_picture_leaves_out_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench_pictures, "ROWS_MAX", 3)  # of which all would take long to draw
     assert "The first" not in render(of_many(3))
     assert "The first 3 of 4" in render(of_many(4))
+
+
+def test_storms_have_ranks_on_the_axis_and_a_colour_for_each_mode() -> None:
+    rates, latency, _ = pictures_of(of_storms())
+    for label in ("existing", "private", "shared", "open", "close", "ranks", "1", "2", "4"):
+        assert f"<!-- {label} -->" in rates.svg, label
+    for picture in (rates, latency):
+        assert picture.svg.count("<!-- private -->") == 1, "one legend for all charts"
+        assert colours_of(picture.svg) == {"var(--blue)", "var(--series-2)", "var(--series-3)"}
+
+
+def test_points_of_hpio_are_small_charts_of_equal_colours() -> None:
+    result = decode_result((EXAMPLES / "bench-hpio-1.json").read_text(encoding="utf-8"))
+    rates = next(pictures_of(result))
+    panels = {one.facet.panel for one in result.measurements}
+    assert len(panels) > 1
+    for panel in panels:
+        assert f"<!-- {panel} -->" in rates.svg
+    assert rates.svg.count("<!-- collective -->") == 1
+    assert "1: " in rates.caption, "long names of points stand in the caption"
+
+
+def test_few_calls_have_no_distribution() -> None:
+    """A curve was drawn through the four calls of a collective write."""
+    (one,) = of_many(1).measurements
+    few = replace(of_many(1), measurements=(calls(one, 4),))
+    assert [picture.title for picture in pictures_of(few)] == ["Rates", "Spread over ranks"]
+    page = render(few)
+    assert "Latency of calls" not in page
+    assert page.count("<td>–</td>") == 3, "p90, p99 and p99.9 of four calls"
+    both = replace(few, measurements=(calls(one, 4), calls(replace(one, name="many"), 100)))
+    assert "1 measurement of fewer than 100 calls is not shown." in render(both)
+
+
+def test_the_slowest_rank_is_a_dot_with_its_node() -> None:
+    drawn = draw_ranks(of_many(1).measurements)
+    assert "rank 1 on node7 -->" in drawn
+    (one,) = of_many(1).measurements
+    alone = replace(of_many(1), measurements=(replace(one, rank_seconds=(1.0,)),))
+    assert "Spread over ranks" not in render(alone), "one rank has no spread"
+
+
+def test_every_page_says_what_made_it_in_one_form() -> None:
+    form = (
+        r"Page made by Forebay \S+, \d{4}-\d\d-\d\d \d\d:\d\d UTC, on \S+: .*\d+ cores?, Linux \S+<"
+    )
+    assert re.search(form, render(of_many(1)))
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("2026-11-27T21:20:44Z", "2026-11-27 21:20 UTC"),
+        ("2026-11-27T21:20:44.5+00:00", "2026-11-27 21:20 UTC"),
+        ("Fri Nov 27 21:21:47 2026", "2026-11-27 21:21"),
+        ("2026-11-21", "2026-11-21"),
+        ("", ""),
+    ],
+)
+def test_moments_have_one_form(text: str, form: str) -> None:
+    assert moment_text(text) == form
 
 
 def test_a_ratio_axis_has_more_than_two_labels() -> None:

@@ -321,4 +321,4 @@ def test_no_line_is_drawn_beyond_what_was_probed() -> None:
     assert not reach.holds(grown(CONTROL, 200 * MIB))
     assert not reach.holds(replace(CONTROL, transfer_bytes=65536))
     assert Reach.of((), Direction.WRITE).bytes_max == 0
-    assert all("<svg" in draw(portrait(of_disk())) for _, _, draw in PICTURES)
+    assert all("<svg" in one.draw(portrait(of_disk())) for one in PICTURES)

@@ -16,6 +16,7 @@ from forebay.bench.model.result import (
     OPERATIONS_PER_SECOND,
     Bar,
     BenchResult,
+    Facet,
     Latency,
     Measurement,
     merged,
@@ -26,6 +27,7 @@ from forebay.common.model.units import counted
 
 _MEBIBYTE = 1024 * 1024
 _NANOSECOND = 1e-9
+_MDTEST = "mdtest"
 _PLAIN_TESTS = ("pattern", "bandwidth_single", "check")
 Json = Mapping[str, Any]
 
@@ -137,6 +139,7 @@ def _ior_measurement(name: str, rows: list[Json]) -> Measurement:
         rank_seconds=tuple(float(one["transfer_seconds"]) for one in last["ranks"]),
         slowest_rank=slowest,
         slowest_host=hosts.get(node, ""),
+        facet=Facet(series=name),
     )
 
 
@@ -156,6 +159,12 @@ def _hpio(document: Json) -> BenchResult:
             unit=MIB_PER_SECOND,
             rates=[row["bytes_per_second"] / _MEBIBYTE for row in point["repetitions"]],
             ranks=point["ranks"],
+            facet=Facet(
+                panel=f"{point['direction']} {point['shape']}",
+                series=str(point["method"]),
+                position=str(point["parameters"]),
+                axis="regions, bytes of each, bytes between",
+            ),
         )
         for point in document["points"]
     ]
@@ -179,14 +188,24 @@ def _meta(document: Json) -> BenchResult:
             unit=OPERATIONS_PER_SECOND,
             rates=[one["operations_per_second"] for one in row["repetitions"]],
             ranks=row["spread"],
+            facet=_meta_facet(row),
         )
         for row in document["rows"]
     ]
     return _result("meta", document, rows, [])
 
 
+def _meta_facet(row: Json) -> Facet:
+    """Storms are lines over the number of ranks; mdtest's phases are of directories and files."""
+    name = str(row["name"])
+    if row["mode"] == _MDTEST:
+        of, _, what = name.partition(" ")
+        return Facet(panel=of, series=what)
+    return Facet(panel=name, series=str(row["mode"]), position=str(row["ranks"]), axis="ranks")
+
+
 def _measurement(
-    name: str, row: Json, *, unit: str, rates: list[float], ranks: Json
+    name: str, row: Json, *, unit: str, rates: list[float], ranks: Json, facet: Facet
 ) -> Measurement:
     return Measurement(
         name=name,
@@ -199,6 +218,7 @@ def _measurement(
         rank_seconds=tuple(float(one) for one in ranks["seconds"]),
         slowest_rank=int(ranks["slowest_rank"]),
         slowest_host=str(ranks["slowest_host"]),
+        facet=facet,
     )
 
 

@@ -45,6 +45,18 @@ class Latency:
 
 
 @frozen
+class Facet:
+    """The place of a measurement among small charts: in the chart `panel`, as a point of the line
+    `series` at `position`. Positions are on an axis named `axis`; without one, a measurement is a
+    row of its own."""
+
+    panel: str = ""
+    series: str = ""
+    position: str = ""
+    axis: str = ""
+
+
+@frozen
 class Measurement:
     """One phase, point or operation: the rate of each repetition, latencies, and ranks' times."""
 
@@ -56,6 +68,7 @@ class Measurement:
     slowest_rank: int
     """The rank that the benchmark itself names, so that its text and our page agree."""
     slowest_host: str
+    facet: Facet = Facet()
 
     @property
     def spread(self) -> Spread:

@@ -15,6 +15,14 @@ from forebay.common.report.page_template import filled
 _TEMPLATE = Path(__file__).with_name("page.html.j2")
 _COMPARISON_TEMPLATE = Path(__file__).with_name("comparison_page.html.j2")
 _QUANTILES = (0.5, 0.9, 0.99, 0.999)
+_ROUNDING = 1e-9
+_HEADS = (
+    *("measurement", "unit", "median", "interval of the median", "runs", "calls"),
+    *("p50 µs", "p90", "p99", "p99.9", "max", "slowest rank"),
+)
+_COMPARISON_HEADS = (
+    *("quantity", "B ÷ A", "interval", "verdict on B", "median of A", "median of B", "unit"),
+)
 
 
 class HtmlPages(DrawnPages):
@@ -44,19 +52,14 @@ class HtmlPages(DrawnPages):
 def render(result: BenchResult) -> str:
     """The HTML of a result's page."""
     require_drawing()
-    from forebay.bench.report.pictures import PICTURES, ROWS_MAX
+    from forebay.bench.report.pictures import pictures_of
 
-    measured = len(result.measurements)
-    pictures = [
-        {"title": title, "caption": caption + _left_out(measured, ROWS_MAX), "svg": draw(result)}
-        for title, caption, draw in PICTURES
-    ]
-    rows = [_row(one) for one in result.measurements]
     return filled(
         _TEMPLATE,
         result=result,
-        pictures=pictures,
-        rows=rows,
+        pictures=list(pictures_of(result)),
+        heads=_HEADS,
+        rows=[_row(one) for one in result.measurements],
         ranks=counted(result.ranks, "rank"),
     )
 
@@ -64,7 +67,7 @@ def render(result: BenchResult) -> str:
 def render_comparison(result: Comparison) -> str:
     """The HTML of a comparison's page; `result` has at least one finding."""
     require_drawing()
-    from forebay.bench.report.pictures import COMPARISON_PICTURES
+    from forebay.bench.report.comparison_pictures import COMPARISON_PICTURES
 
     compared = len(result.findings)
     pictures = [
@@ -79,6 +82,7 @@ def render_comparison(result: Comparison) -> str:
         _COMPARISON_TEMPLATE,
         result=result,
         pictures=pictures,
+        heads=_COMPARISON_HEADS,
         rows=[_compared(one) for one in result.findings],
         margin=f"{result.design.margin:.0%}",
         certain=f"{result.design.level:.0%} sure",
@@ -103,18 +107,26 @@ def _compared(one: Finding) -> tuple[str, ...]:
     )
 
 
-def _row(one: Measurement) -> dict[str, object]:
+def _row(one: Measurement) -> tuple[str, ...]:
     spread = one.spread
-    micros = [one.latency.quantile(at) * 1e6 for at in _QUANTILES]
-    return {
-        "name": one.name,
-        "unit": one.unit,
-        "median": _amount(spread.median),
-        "interval": _interval(spread),
-        "runs": spread.count,
-        "latency": [_amount(value) for value in [*micros, one.latency.seconds_max * 1e6]],
-        "slowest": f"{one.slowest_rank} on {one.slowest_host}".removesuffix(" on "),
-    }
+    return (
+        one.name,
+        one.unit,
+        _amount(spread.median),
+        _interval(spread),
+        str(spread.count),
+        str(one.latency.calls),
+        *(_quantile(one, at) for at in _QUANTILES),
+        _amount(one.latency.seconds_max * 1e6),
+        f"{one.slowest_rank} on {one.slowest_host}".removesuffix(" on "),
+    )
+
+
+def _quantile(one: Measurement, at: float) -> str:
+    """In microseconds; a dash if fewer calls are beyond it than one."""
+    if one.latency.calls * (1 - at) < 1 - _ROUNDING:
+        return "–"
+    return _amount(one.latency.quantile(at) * 1e6)
 
 
 def _interval(spread: Spread) -> str:

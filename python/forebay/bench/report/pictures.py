@@ -1,200 +1,156 @@
 """Pictures of a benchmark's result: rates, latencies, spread over ranks. SVG, by matplotlib."""
 
-import math
-from collections.abc import Callable, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-from forebay.bench.model.comparison import Finding
 from forebay.bench.model.result import BenchResult, Measurement
-from forebay.common.model.newer_python import zip_of
-from forebay.common.report.drawing import BLUE, FAINT, INK, PALE, draw_runs_of_pairs, style, svg_of
+from forebay.bench.report.axes import LINEAR_RANGE_MAX, logarithmic, rows_figure
+from forebay.bench.report.multiples import (
+    PANELS_OPEN_MAX,
+    draw_latency,
+    draw_multiples,
+    panels_of,
+    positions_text,
+)
+from forebay.common.model.frozen import frozen
+from forebay.common.model.units import counted
+from forebay.common.report.drawing import BLUE, INK, PALE, svg_of
 
+ROWS_OPEN_MAX = 12
+"""The most rows of a picture before the fold."""
 ROWS_MAX = 120
 """The most measurements in a picture with a row for each; the page's table has all."""
-LINES_MAX = 10
-"""The most lines in a panel: matplotlib's cycle has as many colours."""
-PAIRS_DRAWN_MAX = 8
-"""The most quantities whose pairs are drawn."""
 RANKS_MAX = 4096
-LINEAR_RANGE_MAX = 30
-"""The ratio of the largest to the smallest rate above which the axis is logarithmic."""
-LINEAR_RATIO_MAX = 5
-"""The same for ratios of pairs."""
-LABELLED_BY_STEPS_MAX = 3000
-"""Logarithmic axes with a smaller span have labels at 1, 2 and 5 of each power of ten."""
+_ROOM_FOR_NAMES = 1.15
+CALLS_LEAST = 100
+"""Fewer calls have no distribution."""
+Draw = Callable[[Sequence[Measurement]], str]
 
 
-def draw_rates(result: BenchResult) -> str:
+@frozen
+class Picture:
+    """A picture of a page; `more` is what is folded away, or empty."""
+
+    title: str
+    caption: str
+    svg: str
+    more: str = ""
+    more_label: str = ""
+
+
+def pictures_of(result: BenchResult) -> Iterator[Picture]:
+    """The pictures of the page of a result; those that would show nothing are left out."""
+    measured = result.measurements
+    if measured and measured[0].facet.axis:
+        yield _multiples(measured)
+    else:
+        yield _rows(
+            "Rates",
+            "Each dot is a repetition; the mark is the median, the bar its interval.",
+            measured,
+            draw_rates,
+        )
+    known = [one for one in measured if one.latency.calls >= CALLS_LEAST]
+    if known:
+        yield _latencies(known, left=len(measured) - len(known))
+    several = [one for one in measured if len(one.rank_seconds) > 1]
+    if several:
+        yield _rows(
+            "Spread over ranks",
+            "Each dot is a rank: its time ÷ that of the median rank. The slowest has its number "
+            "and its node. Right of the dashed line, ranks kept the others waiting.",
+            several,
+            draw_ranks,
+        )
+
+
+def _rows(title: str, caption: str, measured: Sequence[Measurement], draw: Draw) -> Picture:
+    left = len(measured) - ROWS_MAX
+    more = measured[ROWS_OPEN_MAX:ROWS_MAX]
+    return Picture(
+        title=title,
+        caption=caption
+        + (f" The first {ROWS_MAX} of {len(measured)}; the table has all." if left > 0 else ""),
+        svg=draw(measured[:ROWS_OPEN_MAX]),
+        more=draw(more) if more else "",
+        more_label=f"{len(more)} more rows",
+    )
+
+
+def _multiples(measured: Sequence[Measurement]) -> Picture:
+    panels = panels_of(measured)
+    more = panels[PANELS_OPEN_MAX:]
+    return Picture(
+        title="Rates",
+        caption="Each dot is a repetition; lines go through medians. A colour is the same in all "
+        f"charts. {positions_text(measured)}".rstrip(),
+        svg=draw_multiples(panels[:PANELS_OPEN_MAX], measured),
+        more=draw_multiples(more, measured) if more else "",
+        more_label=f"{len(more)} more charts",
+    )
+
+
+def _latencies(known: Sequence[Measurement], *, left: int) -> Picture:
+    panels = panels_of(known)
+    more = panels[PANELS_OPEN_MAX:]
+    axis = known[0].facet.axis
+    last = f" Where a line goes on over {axis}, its last point is shown." if axis else ""
+    few = f"{counted(left, 'measurement')} of fewer than {CALLS_LEAST} calls "
+    few += "is not shown." if left == 1 else "are not shown."
+    return Picture(
+        title="Latency of calls",
+        caption="All ranks and repetitions. A line that falls late has a long tail."
+        + last
+        + (f" {few}" if left else ""),
+        svg=draw_latency(panels[:PANELS_OPEN_MAX], known),
+        more=draw_latency(more, known) if more else "",
+        more_label=f"{len(more)} more charts",
+    )
+
+
+def draw_rates(shown: Sequence[Measurement]) -> str:
     """A dot per repetition, the median, and its interval."""
-    shown = result.measurements[:ROWS_MAX]
-    figure, axes = _figure(height=1.2 + 0.42 * len(shown))
+    figure, axes = rows_figure(height=1.2 + 0.42 * len(shown))
     for row, one in enumerate(shown):
         spread = one.spread
         axes.hlines(row, spread.low, spread.high, color=PALE, lw=9)
         axes.scatter(one.rates, [row] * len(one.rates), color=BLUE, s=14, zorder=3)
         axes.vlines(spread.median, row - 0.32, row + 0.32, color=INK, lw=2)
-    axes.set_yticks(range(len(shown)), [one.name for one in shown], fontsize=8)
-    axes.set_ylim(len(shown) - 0.4, -0.6)
+    _name_rows(axes, shown)
     rates = [rate for one in shown for rate in one.rates if rate > 0]
     if rates and max(rates) > LINEAR_RANGE_MAX * min(rates):
-        _logarithmic(axes)
+        logarithmic(axes)
     else:
         axes.set_xlim(left=0)
     axes.set_xlabel(shown[0].unit)
     return svg_of(figure)
 
 
-def draw_latency(result: BenchResult) -> str:
-    """The share of calls that took so long or longer, on logarithmic axes, which show the tail."""
-    figure, panels = _panels(result.measurements[:ROWS_MAX])
-    for axes, shown in panels:
-        for one in shown:
-            _draw_tail(axes, one)
-        _logarithmic(axes)
-        axes.set_yscale("log")
-        axes.set_xlabel("latency of a call, µs")
-        axes.set_ylabel("share of calls that\ntake so long or longer")
-        _legend_below(axes)
-    return svg_of(figure)
-
-
-def _draw_tail(axes: Axes, one: Measurement) -> None:
-    calls = left = one.latency.calls
-    times, shares = [], []
-    for bar in one.latency.bars:
-        times.append(max(bar.seconds, 1e-9) * 1e6)
-        shares.append(left / calls)
-        left -= bar.count
-    axes.step(times, shares, where="pre", lw=1.4, label=one.name)
-
-
-def draw_ranks(result: BenchResult) -> str:
-    """The time of each rank, relative to the median rank's."""
-    figure, panels = _panels(result.measurements[:ROWS_MAX])
-    for axes, shown in panels:
-        for one in shown:
-            middle = (median(one.rank_seconds) if one.rank_seconds else 0) or 1.0
-            ratios = [seconds / middle for seconds in one.rank_seconds[:RANKS_MAX]]
-            axes.plot(range(len(ratios)), ratios, marker=".", lw=0.8, ms=4, label=one.name)
-        axes.axhline(1, color=INK, lw=0.8, ls=(0, (4, 3)))
-        axes.set_xlabel("rank")
-        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-        axes.set_ylabel("time ÷ time of\nthe median rank")
-        axes.set_ylim(bottom=0)
-        axes.set_xlim(-0.5, max(len(one.rank_seconds) for one in shown) - 0.5)
-        _legend_below(axes)
-    return svg_of(figure)
-
-
-PICTURES: tuple[tuple[str, str, Callable[[BenchResult], str]], ...] = (
-    (
-        "Rates",
-        "Each dot is a repetition; the mark is the median, the bar its interval.",
-        draw_rates,
-    ),
-    (
-        "Latency of calls",
-        "All ranks and repetitions. A line that falls late has a long tail.",
-        draw_latency,
-    ),
-    ("Spread over ranks", "Ranks above the dashed line kept the others waiting.", draw_ranks),
-)
-
-
-def draw_ratios(findings: Sequence[Finding]) -> str:
-    """A dot per pair's ratio, the estimate with its interval, and the margin as a band."""
-    shown = findings[:ROWS_MAX]
-    figure, axes = _figure(height=1.4 + 0.5 * len(shown))
-    margin = shown[0].margin
-    axes.axvspan(1 / (1 + margin), 1 + margin, color=FAINT, alpha=0.6, lw=0)
+def draw_ranks(shown: Sequence[Measurement]) -> str:
+    """A dot per rank, at its time relative to the median rank's; the slowest has its name."""
+    figure, axes = rows_figure(height=1.2 + 0.36 * len(shown))
     axes.axvline(1, color=INK, lw=0.8, ls=(0, (4, 3)))
     for row, one in enumerate(shown):
-        low, high = one.ratio.low, one.ratio.high
-        if low is not None and high is not None:
-            axes.hlines(row, low, high, color=PALE, lw=9)
-        ratios = [b / a for a, b in zip_of(one.a, one.b, strict=True)]
-        axes.scatter(ratios, [row] * len(ratios), color=BLUE, s=14, zorder=3)
-        axes.vlines(one.ratio.estimate, row - 0.32, row + 0.32, color=INK, lw=2)
-    axes.set_yticks(
-        range(len(shown)), [f"{one.quantity}: {one.verdict.value}" for one in shown], fontsize=8
-    )
+        middle = median(one.rank_seconds) or 1.0
+        ratios = [seconds / middle for seconds in one.rank_seconds[:RANKS_MAX]]
+        axes.scatter(ratios, [row] * len(ratios), color=BLUE, s=16, alpha=0.6, lw=0)
+        axes.annotate(
+            f"  rank {one.slowest_rank} on {one.slowest_host}".removesuffix(" on "),
+            (max(ratios), row),
+            fontsize=7,
+            color=INK,
+            va="center",
+        )
+    _name_rows(axes, shown)
+    axes.set_xlim(0, _ROOM_FOR_NAMES * axes.get_xlim()[1])
+    axes.set_xlabel("time ÷ time of the median rank")
+    return svg_of(figure)
+
+
+def _name_rows(axes: Axes, shown: Sequence[Measurement]) -> None:
+    axes.set_yticks(range(len(shown)), [one.name for one in shown], fontsize=8)
     axes.set_ylim(len(shown) - 0.4, -0.6)
-    ratios = [b / a for one in shown for a, b in zip_of(one.a, one.b, strict=True)]
-    if max(ratios) > LINEAR_RATIO_MAX * min(ratios):
-        _logarithmic(axes)
-    axes.set_xlabel("B ÷ A (right of 1: B is faster)")
-    return svg_of(figure)
-
-
-def draw_pairs(findings: Sequence[Finding]) -> str:
-    """Both rates of each pair in the order in which they ran, which shows drifts."""
-    shown = findings[:PAIRS_DRAWN_MAX]
-    figure = Figure(figsize=(10, 2.6 * len(shown)), layout="constrained")
-    for axes, one in zip_of(figure.subplots(len(shown), squeeze=False)[:, 0], shown, strict=True):
-        draw_runs_of_pairs(axes, (one.a, one.b), ("A", "B"))
-        axes.set_title(one.quantity, fontsize=9, loc="left")
-        axes.set_ylabel(one.unit)
-        axes.legend(fontsize=7, frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1, 1))
-    axes.set_xlabel("pair")
-    return svg_of(figure)
-
-
-COMPARISON_PICTURES: tuple[tuple[str, str, int, Callable[[Sequence[Finding]], str]], ...] = (
-    (
-        "B against A",
-        "Each dot is a pair; the mark is the estimate, the bar its interval, the band the margin.",
-        ROWS_MAX,
-        draw_ratios,
-    ),
-    ("Pairs as they ran", "A drift moves both runs of a pair.", PAIRS_DRAWN_MAX, draw_pairs),
-)
-
-
-def _figure(*, height: float) -> tuple[Figure, Axes]:
-    figure = Figure(figsize=(10, height), layout="constrained")
-    axes = figure.subplots()
-    style(axes)
-    return figure, axes
-
-
-def _panels(
-    measurements: Sequence[Measurement],
-) -> tuple[Figure, list[tuple[Axes, Sequence[Measurement]]]]:
-    """Panels one above the other, with at most LINES_MAX measurements each."""
-    groups = [measurements[at : at + LINES_MAX] for at in range(0, len(measurements), LINES_MAX)]
-    legends = sum(
-        0.17 * math.ceil(len(group) / _columns([one.name for one in group])) for group in groups
-    )
-    figure = Figure(figsize=(10, 3.6 * len(groups) + legends), layout="constrained")
-    panels = figure.subplots(len(groups), squeeze=False)[:, 0]
-    for axes in panels:
-        style(axes)
-    return figure, list(zip_of(panels, groups, strict=True))
-
-
-def _columns(names: Sequence[str]) -> int:
-    """The number of columns of a legend, by the length of its names."""
-    return 1 if len(names) == 1 else 3 if max(map(len, names)) < 40 else 2
-
-
-def _legend_below(axes: Axes) -> None:
-    """Puts the legend below its axes."""
-    _, names = axes.get_legend_handles_labels()
-    columns = _columns(names)
-    axes.legend(
-        loc="upper left", bbox_to_anchor=(0, -0.2), ncols=columns, fontsize=7, frameon=False
-    )
-
-
-def _logarithmic(axes: Axes) -> None:
-    """Makes the x axis logarithmic, with plain numbers, also for less than two powers of ten."""
-    axes.set_xscale("log")
-    low, high = axes.get_xlim()
-    steps = (1, 2, 5) if high < LABELLED_BY_STEPS_MAX * low else (1,)
-    axes.xaxis.set_major_locator(LogLocator(subs=steps, numticks=20))
-    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
-    axes.xaxis.set_minor_formatter(NullFormatter())

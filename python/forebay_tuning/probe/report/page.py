@@ -29,8 +29,9 @@ def render(portrait: Portrait) -> str:
     from forebay_tuning.probe.report.pictures import PICTURES, draw_course
 
     pictures = [
-        {"title": title, "caption": caption, "svg": draw(portrait)}
-        for title, caption, draw in PICTURES
+        {"title": one.title, "caption": one.caption, "svg": one.draw(portrait)}
+        for one in PICTURES
+        if one.shows(portrait)
     ]
     pictures.append(
         {

@@ -1,5 +1,7 @@
 """The five figures of the configuration study, from a portrait. Lines are the fit within the probed
-range, dots are probes."""
+range, dots are probes. Where the probes show no structure there is no fit, and dots are what was
+measured. A figure along something that was not varied, or that another one shows already, is left
+out."""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocat
 
 from forebay.common.model.frozen import frozen
 from forebay.common.model.units import exact_bytes
-from forebay.common.report.drawing import INK, PALE, style, svg_of
+from forebay.common.report.drawing import BLUE, INK, PALE, SERIES, style, svg_of
 from forebay_tuning.model.point import COORDINATES, Direction, Point, changed
 from forebay_tuning.model.portrait import Portrait
 from forebay_tuning.model.response import Response
@@ -74,17 +76,21 @@ def draw_processes(portrait: Portrait) -> str:
     def change(base: Point, value: int) -> Point:
         return replace(base, processes=value, per_node=min(base.per_node, value))
 
-    figure, panels = _panels(portrait, rows=2)
+    figure, panels = _panels(max(1, len(portrait.choices)), rows=2)
     for column, (direction, choice) in enumerate(portrait.choices.items()):
         above, below = panels[0][column], panels[1][column]
-        _lines(above, portrait, choice, "processes", change, None, whole=False)
+        if _is_fitted(choice):
+            _lines(above, portrait, choice, "processes", change, None, whole=False)
+        _rate_axis(above)
         _dots(above, portrait, direction, choice, "processes", change)
         levels = portrait.space.levels["processes"]
         response = choice.response
         low, high = Reach.of(portrait.samples, direction).spans.get("processes", (0, 0))
         probed = [one for one in levels if low <= one <= high]
-        for storm, text in ((response.opening, "opening"), (response.closing, "closing")):
-            below.plot(probed, [1e3 * storm.seconds(one) for one in probed], label=text, lw=1.4)
+        storms = ((response.opening, "opening", BLUE), (response.closing, "closing", SERIES[1]))
+        for storm, text, colour in storms:
+            seconds = [1e3 * storm.seconds(one) for one in probed]
+            below.plot(probed, seconds, label=text, lw=1.4, color=colour)
         _axis(below, levels, "I/O processes", sizes=False)
         below.set_yscale("log")
         below.set_ylabel("ms")
@@ -108,9 +114,9 @@ def draw_course(portrait: Portrait) -> str:
                 rates.append(passage.rate)
         if rates:
             middle = sorted(rates)[len(rates) // 2]
-            axes.plot(
-                places, [one / middle for one in rates], marker=".", lw=0.8, label=direction.value
-            )
+            ratios = [one / middle for one in rates]
+            colour = BLUE if direction is Direction.WRITE else INK
+            axes.plot(places, ratios, marker=".", lw=0.8, label=direction.value, color=colour)
     axes.axhline(1, color=INK, lw=0.8, ls=(0, (4, 3)))
     axes.set_xlabel("probe")
     axes.set_ylabel("rate ÷ median")
@@ -119,19 +125,61 @@ def draw_course(portrait: Portrait) -> str:
     return svg_of(figure)
 
 
-PICTURES: tuple[tuple[str, str, Callable[[Portrait], str]], ...] = (
-    ("1. Transfer size and stripe size", "How large a call has to be.", draw_transfer),
-    (
-        "2. Bytes of a process",
+def _is_fitted(choice: Choice) -> bool:
+    return choice.response.surface.has_structure
+
+
+def _varies(portrait: Portrait, axis: str) -> bool:
+    return len(portrait.space.levels[axis]) > 1
+
+
+def _is_any_fitted(portrait: Portrait) -> bool:
+    return any(_is_fitted(one) for one in portrait.choices.values())
+
+
+@frozen
+class Figured:
+    """A figure of a portrait, and whether it would show something that no other one shows."""
+
+    title: str
+    caption: str
+    draw: Callable[[Portrait], str]
+    shows: Callable[[Portrait], bool]
+
+
+PICTURES: tuple[Figured, ...] = (
+    Figured(
+        "Transfer size and stripe size",
+        "How large a call has to be.",
+        draw_transfer,
+        lambda portrait: _varies(portrait, "transfer_bytes"),
+    ),
+    # It has no dots, since opening and closing count: where nothing is fitted it is empty.
+    Figured(
+        "Bytes of a process",
         "How much is to be moved before opening and closing do not matter.",
         draw_bytes,
+        lambda portrait: _varies(portrait, "process_bytes") and _is_any_fitted(portrait),
     ),
-    ("3. Processes on a node", "From where on a node carries no more.", draw_per_node),
-    ("4. Stripe count and size of the file", "How many targets a file needs.", draw_stripes),
-    (
-        "5. Number of I/O processes",
+    # On one node it is the same as the number of I/O processes.
+    Figured(
+        "Processes on a node",
+        "From where on a node carries no more.",
+        draw_per_node,
+        lambda portrait: _varies(portrait, "per_node") and portrait.identity.nodes > 1,
+    ),
+    # With one stripe count it is the second one, on another scale.
+    Figured(
+        "Stripe count and size of the file",
+        "How many targets a file needs.",
+        draw_stripes,
+        lambda portrait: _varies(portrait, "stripe_count") and _is_any_fitted(portrait),
+    ),
+    Figured(
+        "Number of I/O processes",
         "How many disturb each other, and what opening and closing cost them.",
         draw_processes,
+        lambda portrait: _varies(portrait, "processes"),
     ),
 )
 
@@ -150,17 +198,19 @@ def _draw(
     """A figure along a coordinate. `change` moves a point along it if more than the coordinate
     changes."""
     go = change or (lambda base, value: changed(base, {axis: value}))
-    figure, panels = _panels(portrait, rows=1)
+    figure, panels = _panels(max(1, len(portrait.choices)), rows=1)
     for column, (direction, choice) in enumerate(portrait.choices.items()):
         axes = panels[0][column]
         factor = scale(choice.best)
-        _lines(axes, portrait, choice, axis, go, lines, whole=whole, factor=factor)
+        if _is_fitted(choice):
+            _lines(axes, portrait, choice, axis, go, lines, whole=whole, factor=factor)
+        _rate_axis(axes)
         if factor == 1 and not whole:
             _dots(axes, portrait, direction, choice, axis, go)
         levels = [factor * one for one in portrait.space.levels[axis]]
         _axis(axes, levels, label, sizes=axis.endswith("bytes"))
         _title(axes, direction, choice)
-        if lines is not None:
+        if lines is not None and len(portrait.space.levels[lines]) > 1 and _is_fitted(choice):
             beside = (1, 1)  # outside of the axes, so that it hides no line
             axes.legend(
                 fontsize=7,
@@ -173,9 +223,9 @@ def _draw(
     return svg_of(figure)
 
 
-def _panels(portrait: Portrait, *, rows: int) -> tuple[Figure, Sequence[Sequence[Axes]]]:
+def _panels(columns: int, *, rows: int) -> tuple[Figure, Sequence[Sequence[Axes]]]:
     figure = Figure(figsize=(10, 3.2 * rows), layout="constrained")
-    panels = figure.subplots(rows, max(1, len(portrait.choices)), squeeze=False)
+    panels = figure.subplots(rows, columns, squeeze=False)
     for row in panels:
         for axes in row:
             style(axes)
@@ -197,7 +247,7 @@ def _lines(
     levels = portrait.space.levels[axis]
     probed = Reach.of(portrait.samples, choice.response.direction)
     own = portrait.space.levels[lines] if lines else (0,)
-    for value in own[:: max(1, math.ceil(len(own) / _LINES_MAX))]:
+    for number, value in enumerate(own[:: max(1, math.ceil(len(own) / _LINES_MAX))]):
         base = changed(choice.best, {lines: value}) if lines else choice.best
         text = exact_bytes(value) if (lines or "").endswith("bytes") else str(value)
         points = [change(base, one) for one in levels]
@@ -205,7 +255,11 @@ def _lines(
             _rate(choice.response, one, whole) / _GIBI if probed.holds(one) else math.nan
             for one in points
         ]
-        axes.plot([factor * one for one in levels], rates, lw=1.4, label=text)
+        colour = SERIES[number % len(SERIES)]
+        axes.plot([factor * one for one in levels], rates, lw=1.4, label=text, color=colour)
+
+
+def _rate_axis(axes: Axes) -> None:
     axes.set_ylabel("GiB/s")
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 1.5, 2, 3, 5, 7)))
@@ -261,10 +315,12 @@ def _dots(
         if passage is None or sample.ask.purpose is Purpose.SUSTAIN:
             continue
         value: int = getattr(sample.ask.point, axis)
-        off = passage.rate / surface.rate(sample.ask.point)
         at.append(value)
-        rates.append(surface.rate(change(choice.best, value)) * off / _GIBI)
-    axes.scatter(at, rates, color=PALE, s=9, zorder=1)
+        rate = passage.rate
+        if _is_fitted(choice):
+            rate *= surface.rate(change(choice.best, value)) / surface.rate(sample.ask.point)
+        rates.append(rate / _GIBI)
+    axes.scatter(at, rates, color=PALE if _is_fitted(choice) else BLUE, s=9, zorder=1)
 
 
 def _axis(axes: Axes, levels: Sequence[int], label: str, *, sizes: bool) -> None:
@@ -279,5 +335,5 @@ def _axis(axes: Axes, levels: Sequence[int], label: str, *, sizes: bool) -> None
 
 
 def _title(axes: Axes, direction: Direction, choice: Choice) -> None:
-    known = "" if choice.response.surface.has_structure else " (no structure found)"
+    known = "" if _is_fitted(choice) else " (no structure found: what was measured)"
     axes.set_title(f"{direction}{known}", fontsize=9, loc="left")

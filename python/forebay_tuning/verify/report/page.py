@@ -11,6 +11,7 @@ from forebay.common.model.printable import shell_words
 from forebay.common.report.drawn_pages import DrawnPages, write_page
 from forebay.common.report.page_template import filled
 from forebay_tuning.apply.report import effect_text
+from forebay_tuning.verify.model import Verification
 from forebay_tuning.verify.report.text import as_text
 from forebay_tuning.verify.use_case.verify_advice import Verified
 
@@ -48,10 +49,27 @@ def render(done: Verified, command: Sequence[str], *, platform: str | None = Non
             {"title": title, "caption": caption, "svg": draw(found)}
             for title, caption, draw in PICTURES
         ],
-        rows=[] if found is None else list(zip_of(found.default, found.advised, strict=True)),
-        medians=None if found is None else (median(found.default), median(found.advised)),
-        firsts=[one.value for one in done.firsts],
+        rows=[] if found is None else _rows(found, [one.value for one in done.firsts]),
     )
+
+
+def _rows(found: Verification, firsts: Sequence[str]) -> list[tuple[str, ...]]:
+    """A row for each pair, and one with the medians."""
+    pairs = zip_of(found.default, found.advised, firsts, strict=False)
+    rows = [
+        (
+            str(number),
+            "as it is" if first == "A" else "advised",
+            f"{default:.4g}",
+            f"{advised:.4g}",
+            f"{default / advised:.3f}",
+        )
+        for number, (default, advised, first) in enumerate(pairs, start=1)
+    ]
+    return [
+        *rows,
+        ("median", "", f"{median(found.default):.4g}", f"{median(found.advised):.4g}", ""),
+    ]
 
 
 def _effects(done: Verified) -> list[str]:
