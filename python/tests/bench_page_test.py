@@ -117,6 +117,14 @@ def test_points_of_hpio_are_small_charts_of_equal_colours() -> None:
         assert f"<!-- {panel} -->" in rates.svg
     assert rates.svg.count("<!-- collective -->") == 1
     assert "1: " in rates.caption, "long names of points stand in the caption"
+    (one, *others) = of_storms().measurements
+    late = replace(
+        result, measurements=(calls(one, 4), *(calls(other, 4) for other in others[:-1]))
+    )
+    late = replace(late, measurements=(*late.measurements, calls(others[-1], 100)))
+    latency = list(pictures_of(late))[1]
+    assert latency.title == "Latency of calls"
+    assert colours_of(latency.svg) == {"var(--series-3)"}, "shared has another colour than above"
 
 
 def test_few_calls_have_no_distribution() -> None:

@@ -1,11 +1,13 @@
-"""The pages of `forebay probe`, `advise`, `verify` and `report` as a browser shows them: nothing
-fails, nothing is fetched, nothing is wider than the window, and every picture is there."""
+"""The pages of `forebay bench`, `probe`, `advise`, `verify` and `report` as a browser shows them:
+nothing fails, nothing is fetched, nothing is wider than the window, every picture is there, and
+words and lines can be read, on light ground and on dark."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from suite.prober import PACKAGES
 from suite.verdict import ensure
 
 WIDTH, HEIGHT = 1280, 900
-NARROW = 390
+NARROW = 360
 SECONDS_MAX = 300
 # Elements that reach out of the window, and pictures without a size; content that scrolls inside
 # `.wide` is there to be scrolled.
@@ -43,6 +45,39 @@ LOOK = """(() => {
 })()"""
 
 
+QUICK = "hpio"
+"""The page that `make test` looks at."""
+# Words and lines of charts whose colour is close to that of the ground, by the contrast ratio of
+# WCAG 2; 3 is what it asks of large text and of graphics. Grids and fills may be faint.
+CONTRASTS = """(() => {
+  const parts = text => (text.match(/[0-9.]+/g) || []).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map(one => one / 255)
+    .map(one => one <= 0.04045 ? one / 12.92 : ((one + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, one, at) => sum + one * [0.2126, 0.7152, 0.0722][at], 0);
+  const ground = light(parts(getComputedStyle(document.body).backgroundColor));
+  const ratio = text => {
+    const one = light(parts(text));
+    return (Math.max(one, ground) + 0.05) / (Math.min(one, ground) + 0.05);
+  };
+  const found = new Set();
+  for (const one of document.querySelectorAll('h1, h2, p, li, td, th, summary, footer, code'))
+    if (ratio(getComputedStyle(one).color) < 4.5)
+      found.add(`${one.tagName} ${getComputedStyle(one).color}`);
+  for (const one of document.querySelectorAll('svg g[id^=text] g'))
+    if (ratio(getComputedStyle(one).fill) < 4.5) found.add(`label ${getComputedStyle(one).fill}`);
+  for (const one of document.querySelectorAll('svg g[id^=line2d] > path')) {
+    const stroke = getComputedStyle(one).stroke;
+    const grid = one.closest('g[id^=xtick], g[id^=ytick]');
+    if (!grid && stroke !== 'none' && ratio(stroke) < 3) found.add(`line ${stroke}`);
+  }
+  return [...found];
+})()"""
+# For each frame with something wider than it: whether it can be moved sideways, by keys as well.
+FRAMES = """[...document.querySelectorAll('.wide')]
+  .filter(one => one.scrollWidth > one.clientWidth)
+  .map(one => getComputedStyle(one).overflowX === 'auto' && one.tabIndex === 0)"""
+
+
 def forebay(folder: Path, *words: str) -> None:
     ended = subprocess.run(
         [sys.executable, "-m", "forebay", *words],
@@ -51,7 +86,11 @@ def forebay(folder: Path, *words: str) -> None:
         text=True,
         timeout=SECONDS_MAX,
         check=False,
-        env={**m.clean_environment(), "PYTHONPATH": PACKAGES},
+        env={
+            **m.clean_environment(),
+            "PYTHONPATH": PACKAGES,
+            "FOREBAY_LIBDIR": str(m.LIBRARIES),
+        },
     )
     ensure(ended.returncode == 0, f"{words}: status {ended.returncode}\n{ended.stderr[-1500:]}")
 
@@ -85,7 +124,31 @@ def report(folder: Path) -> Path:
     return folder / "report.html"
 
 
-PAGES = {
+def benchmark(folder: Path, name: str) -> Path:
+    """The page of a result that a benchmark has left."""
+    from forebay.bench.files import decode_result
+    from forebay.bench.report.page import render
+
+    result = (m.ROOT / "schema" / "examples" / f"bench-{name}-1.json").read_text(encoding="utf-8")
+    page = folder / f"{name}.html"
+    page.write_text(render(decode_result(result)), encoding="utf-8")
+    return page
+
+
+def course(folder: Path) -> Path:
+    """The page of a run through the pool."""
+    writes = "import time\nfor part in range(5): file.write(bytes(1 << 20)); time.sleep(0.3)"
+    program = f"file = open('out', 'wb', 0)\n{writes}"
+    line = ("run", "--record", "run.jsonl", "--pool", ".", "--", sys.executable, "-c", program)
+    forebay(folder, *line)
+    forebay(folder, "report", "run.jsonl", "--html", "course.html")
+    return folder / "course.html"
+
+
+PAGES: dict[str, tuple[Callable[[Path], Path], int]] = {
+    "storm": (partial(benchmark, name="meta"), 3),
+    "hpio": (partial(benchmark, name="hpio"), 2),
+    "course": (course, 1),
     "portrait": (portrait, 6),
     "advice": (advice, 1),
     "report": (report, 1),
@@ -109,14 +172,22 @@ def test_page_is_shown_whole_and_alone(name: str, folder: Path) -> None:
             ensure(text not in found["words"].split(), f'"{text}" is on the page')
 
 
-@FULL
-@pytest.mark.parametrize("name", PAGES)
-def test_page_fits_a_telephone(name: str, folder: Path) -> None:
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == QUICK else FULL) for name in PAGES]
+)
+def test_page_fits_a_telephone_by_day_and_night(name: str, folder: Path) -> None:
     page = PAGES[name][0](folder)
     with browser(folder) as shown:
         shown.open(page, width=NARROW, height=HEIGHT)
-        ensure_whole(shown.evaluate(LOOK.replace("SCROLLED", "true")), NARROW)
-        shown.screenshot(folder / f"{name}-narrow.png")
+        for scheme in ("light", "dark"):
+            feature = {"name": "prefers-color-scheme", "value": scheme}
+            shown.do("Emulation.setEmulatedMedia", features=[feature])
+            ensure_whole(shown.evaluate(LOOK.replace("SCROLLED", "true")), NARROW)
+            faint = shown.evaluate(CONTRASTS)
+            ensure(not faint, f"hard to read in the {scheme}: {faint}")
+            shown.screenshot(folder / f"{name}-narrow-{scheme}.png")
+        frames = shown.evaluate(FRAMES)
+        ensure(frames and all(frames), f"charts that are not scrolled inside their frame: {frames}")
 
 
 def ensure_alone(shown: Browser, page: Path) -> None:

@@ -56,7 +56,7 @@ def pictures_of(result: BenchResult) -> Iterator[Picture]:
         )
     known = [one for one in measured if one.latency.calls >= CALLS_LEAST]
     if known:
-        yield _latencies(known, left=len(measured) - len(known))
+        yield _latencies(known, measured)
     several = [one for one in measured if len(one.rank_seconds) > 1]
     if several:
         yield _rows(
@@ -94,11 +94,11 @@ def _multiples(measured: Sequence[Measurement]) -> Picture:
     )
 
 
-def _latencies(known: Sequence[Measurement], *, left: int) -> Picture:
+def _latencies(known: Sequence[Measurement], measured: Sequence[Measurement]) -> Picture:
     panels = panels_of(known)
     more = panels[PANELS_OPEN_MAX:]
-    axis = known[0].facet.axis
-    last = f" Where a line goes on over {axis}, its last point is shown." if axis else ""
+    left = len(measured) - len(known)
+    last = " Of the points of a line above, it is the last one." if known[0].facet.axis else ""
     few = f"{counted(left, 'measurement')} of fewer than {CALLS_LEAST} calls "
     few += "is not shown." if left == 1 else "are not shown."
     return Picture(
@@ -106,8 +106,8 @@ def _latencies(known: Sequence[Measurement], *, left: int) -> Picture:
         caption="All ranks and repetitions. A line that falls late has a long tail."
         + last
         + (f" {few}" if left else ""),
-        svg=draw_latency(panels[:PANELS_OPEN_MAX], known),
-        more=draw_latency(more, known) if more else "",
+        svg=draw_latency(panels[:PANELS_OPEN_MAX], measured),
+        more=draw_latency(more, measured) if more else "",
         more_label=f"{len(more)} more charts",
     )
 

@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 
 from forebay.common.model.newer_python import zip_of
-from forebay.common.model.units import human_rate
+from forebay.common.model.units import counted, human_rate
 from forebay.common.report.drawn_pages import DrawnPages, write_page
 from forebay.common.report.page_template import filled
 from forebay_tuning.model.portrait import Portrait
@@ -57,7 +57,15 @@ def render(portrait: Portrait) -> str:
             strict=True,
         )
     ]
-    return filled(_TEMPLATE, portrait=portrait, pictures=pictures, numbers=numbers)
+    identity = portrait.identity
+    nodes, ranks = counted(identity.nodes, "node"), counted(identity.ranks_per_node, "rank")
+    return filled(
+        _TEMPLATE,
+        portrait=portrait,
+        pictures=pictures,
+        numbers=numbers,
+        machine=f"{nodes} × {ranks}, {counted(identity.targets, 'target')}",
+    )
 
 
 def _interval(name: str, value: float, off: float) -> str:

@@ -89,11 +89,14 @@ def draw_processes(portrait: Portrait) -> str:
         probed = [one for one in levels if low <= one <= high]
         storms = ((response.opening, "opening", BLUE), (response.closing, "closing", SERIES[1]))
         for storm, text, colour in storms:
-            seconds = [1e3 * storm.seconds(one) for one in probed]
+            seconds = [1e6 * storm.seconds(one) for one in probed]
             below.plot(probed, seconds, label=text, lw=1.4, color=colour)
         _axis(below, levels, "I/O processes", sizes=False)
         below.set_yscale("log")
-        below.set_ylabel("ms")
+        below.set_ylabel("µs")
+        below.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        below.yaxis.set_minor_locator(NullLocator())
+        below.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.10g}"))
         below.legend(fontsize=7, frameon=False)
         _axis(above, levels, "I/O processes", sizes=False)
         _title(above, direction, choice)
@@ -149,37 +152,37 @@ class Figured:
 
 PICTURES: tuple[Figured, ...] = (
     Figured(
-        "Transfer size and stripe size",
-        "How large a call has to be.",
-        draw_transfer,
-        lambda portrait: _varies(portrait, "transfer_bytes"),
+        title="Transfer size and stripe size",
+        caption="How large a call has to be.",
+        draw=draw_transfer,
+        shows=lambda portrait: _varies(portrait, "transfer_bytes"),
     ),
     # It has no dots, since opening and closing count: where nothing is fitted it is empty.
     Figured(
-        "Bytes of a process",
-        "How much is to be moved before opening and closing do not matter.",
-        draw_bytes,
-        lambda portrait: _varies(portrait, "process_bytes") and _is_any_fitted(portrait),
+        title="Bytes of a process",
+        caption="How much is to be moved before opening and closing do not matter.",
+        draw=draw_bytes,
+        shows=lambda portrait: _varies(portrait, "process_bytes") and _is_any_fitted(portrait),
     ),
     # On one node it is the same as the number of I/O processes.
     Figured(
-        "Processes on a node",
-        "From where on a node carries no more.",
-        draw_per_node,
-        lambda portrait: _varies(portrait, "per_node") and portrait.identity.nodes > 1,
+        title="Processes on a node",
+        caption="From where on a node carries no more.",
+        draw=draw_per_node,
+        shows=lambda portrait: _varies(portrait, "per_node") and portrait.identity.nodes > 1,
     ),
     # With one stripe count it is the second one, on another scale.
     Figured(
-        "Stripe count and size of the file",
-        "How many targets a file needs.",
-        draw_stripes,
-        lambda portrait: _varies(portrait, "stripe_count") and _is_any_fitted(portrait),
+        title="Stripe count and size of the file",
+        caption="How many targets a file needs.",
+        draw=draw_stripes,
+        shows=lambda portrait: _varies(portrait, "stripe_count") and _is_any_fitted(portrait),
     ),
     Figured(
-        "Number of I/O processes",
-        "How many disturb each other, and what opening and closing cost them.",
-        draw_processes,
-        lambda portrait: _varies(portrait, "processes"),
+        title="Number of I/O processes",
+        caption="How many disturb each other, and what opening and closing cost them.",
+        draw=draw_processes,
+        shows=lambda portrait: _varies(portrait, "processes"),
     ),
 )
 
