@@ -322,3 +322,31 @@ def test_no_line_is_drawn_beyond_what_was_probed() -> None:
     assert not reach.holds(replace(CONTROL, transfer_bytes=65536))
     assert Reach.of((), Direction.WRITE).bytes_max == 0
     assert all("<svg" in one.draw(portrait(of_disk())) for one in PICTURES)
+
+
+def test_a_portrait_shows_nothing_twice_and_no_fit_where_none_was_found() -> None:
+    pytest.importorskip("matplotlib")
+    from forebay_tuning.probe.report.pictures import PICTURES
+
+    found = portrait(of_disk())
+
+    def titles(one: Portrait) -> set[str]:
+        return {picture.title for picture in PICTURES if picture.shows(one)}
+
+    levels = {**found.space.levels, "stripe_count": (1,)}
+    plain = replace(found, space=replace(found.space, levels=levels))
+    assert "Processes on a node" not in titles(plain), "on one node it is the number of processes"
+    assert "Stripe count and size of the file" not in titles(plain), "it is that of bytes again"
+    assert {"Bytes of a process", "Number of I/O processes"} <= titles(plain)
+    several = replace(plain, identity=replace(plain.identity, nodes=4))
+    assert "Processes on a node" in titles(several)
+    (choice,) = plain.choices.values()
+    flat = replace(choice.response.surface, explained=0.0)
+    unfitted = replace(choice, response=replace(choice.response, surface=flat))
+    bare = replace(plain, choices={Direction.WRITE: unfitted})
+    assert "Bytes of a process" not in titles(bare)
+    (transfer,) = (one for one in PICTURES if one.draw.__name__ == "draw_transfer")
+    assert "no structure found" in transfer.draw(bare)
+    fit = "stroke-width: 1.4"
+    assert fit in transfer.draw(plain)
+    assert fit not in transfer.draw(bare)
