@@ -1,6 +1,7 @@
 """The preloaded libraries export exactly the functions of their tables (functions.toml), and the
 cores one function: a C++ library that is linked into them stays theirs."""
 
+import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
@@ -41,6 +42,9 @@ class Preloaded:
 
 
 CORES = "libforebay_core_*.so"
+# Which functions these export, the installed mpi.h says; tests/suite/io_ranks_test.py compares.
+IO_RANKS = "libforebay_io_ranks.so"
+_OF_AN_MPI = re.compile(r"(P?MPI[IX]?_|p?mpi_|ompi_)\w+")
 OF_A_CORE = frozenset({"forebay_core_table"})
 ALL = (
     Preloaded(
@@ -97,6 +101,18 @@ def core_findings(core: Path) -> Iterator[Finding]:
         )
 
 
+def io_ranks_findings(library: Path) -> Iterator[Finding]:
+    """Findings for a library of the I/O ranks that exports anything but functions of an MPI."""
+    for name in sorted(exported_by(library)):
+        if not _OF_AN_MPI.fullmatch(name):
+            yield Finding(
+                library.name,
+                f"{name} is exported",
+                "a preloaded library must not add names to strangers",
+                "Give it hidden visibility.",
+            )
+
+
 def check(place: Place) -> Outcome:
     """The preloaded libraries export exactly the functions of their tables, and each core one."""
     found: list[Finding] = []
@@ -113,6 +129,8 @@ def check(place: Place) -> Outcome:
     cores = sorted((place.build / "lib").glob(CORES))
     found += [finding for core in cores for finding in core_findings(core)]
     counts += [f"{len(cores)} cores"] * bool(cores)
+    of_families = sorted((place.build / "lib").rglob(IO_RANKS))
+    found += [finding for library in of_families for finding in io_ranks_findings(library)]
     return Outcome(", ".join(counts), found)
 
 

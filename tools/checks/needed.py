@@ -20,6 +20,8 @@ from checks import binary
 from checks.report import Finding, Outcome, Place, run
 
 PRELOADED = ("libforebay_mpi.so", "libforebay_posix.so")
+PRELOADED_OF_FAMILIES = ("libforebay_io_ranks.so",)
+"""Preloaded libraries of which there is one per MPI family, and none where no MPI was found."""
 CORES = ("libforebay_core_*.so",)
 PROGRAMS = ("forebayd", "forebay-*", "libforebay_output.so", "spank_forebay.so")
 SIMULATOR = ("forebay_sim",)
@@ -141,14 +143,14 @@ def check(place: Place) -> Outcome:
     folder = place.build / "lib" if is_build else place.build
     findings: list[Finding] = []
     counts: list[str] = []
-    for name in PRELOADED:
+    for name in (*PRELOADED, *PRELOADED_OF_FAMILIES):
         libraries = sorted(folder.rglob(name))
         for library in libraries:
             findings += preloaded_findings(library)
             counts.append(f"what {name} needs (glibc {_highest([library])})")
         if not libraries and is_build:
             counts.append(f"no {name} yet: not looked at")
-        elif not libraries:
+        elif not libraries and name in PRELOADED:
             findings.append(
                 Finding(name, "it is missing", f"it is not below {folder}", "Install it.")
             )
