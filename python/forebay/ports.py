@@ -22,11 +22,13 @@ if TYPE_CHECKING:  # a program would wait for these
 
 @frozen
 class NativeLibraries:
-    """The preload stub, and the cores beside it by MPI family."""
+    """The preload stub, and by MPI family, as far as they were built, the cores beside it and the
+    libraries that carve out I/O ranks."""
 
     folder: Path
     stub: Path
     cores: Mapping[Family, Path]
+    io_ranks: Mapping[Family, Path] = field(default_factory=dict)
 
 
 @frozen
@@ -56,6 +58,15 @@ class LauncherFacts:
     version: str | None = None
     library: Path | None = None
     family: Family | None = None
+
+
+@frozen
+class CutWorld:
+    """An MPI world with I/O ranks: all its ranks, and those of them that the program did not
+    see."""
+
+    ranks: int
+    io_ranks: int
 
 
 @frozen
@@ -156,6 +167,10 @@ class Records(Protocol):
 
     def read(self, path: Path, *, offset: int) -> Record:
         """The record from byte `offset` on; empty if there is no file."""
+
+    def cut_worlds(self, path: Path) -> Sequence[CutWorld]:
+        """The MPI worlds out of which I/O ranks were carved, as their ranks have noted beside the
+        record; the note is removed."""
 
     def append(self, path: Path, run: RunRecord) -> None:
         """Appends the line of a whole run. Raises RecordError if the file cannot be written."""

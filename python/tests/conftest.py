@@ -21,7 +21,15 @@ from forebay.pool.model.mounting import MountChoice, MountWay
 from forebay.pool.model.place import PoolPlace, RunningDaemon
 from forebay.pool.model.pool import PoolEnd, PoolStatus
 from forebay.pool.use_case.ports import PoolMount, PoolSession, Progress
-from forebay.ports import Captured, Finished, Hook, LauncherFacts, MpiWheel, NativeLibraries
+from forebay.ports import (
+    Captured,
+    CutWorld,
+    Finished,
+    Hook,
+    LauncherFacts,
+    MpiWheel,
+    NativeLibraries,
+)
 from forebay.settings.files.toml_settings import read_schema, read_settings_file
 from forebay.settings.model.given import Override, SiteFile
 from forebay.settings.model.table import SettingsTable
@@ -108,7 +116,10 @@ class ImaginedLibraries:
         if self.missing:
             raise SetupError("cannot find libforebay_mpi.so (not in /opt). Build it.")
         cores = {family: STUB.with_name(f"core_{family.value}.so") for family in self.cores}
-        return NativeLibraries(folder=STUB.parent, stub=STUB, cores=cores)
+        carving = {
+            family: STUB.parent / family.value / "libforebay_io_ranks.so" for family in self.cores
+        }
+        return NativeLibraries(folder=STUB.parent, stub=STUB, cores=cores, io_ranks=carving)
 
     def complaints(
         self, libraries: NativeLibraries, mpis: Sequence[LauncherFacts]
@@ -208,6 +219,10 @@ class ImaginedRecords:
     asked_shared: list[bool] = field(default_factory=list)
     removed: list[Path] = field(default_factory=list)
     appended: list[RunRecord] = field(default_factory=list)
+    worlds: tuple[CutWorld, ...] = ()
+
+    def cut_worlds(self, path: Path) -> Sequence[CutWorld]:
+        return self.worlds
 
     def end(self, path: Path) -> int:
         return 0

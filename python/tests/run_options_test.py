@@ -12,6 +12,7 @@ from forebay.common.model.errors import UsageError
 from forebay.common.model.output_format import Format
 from forebay.run import command
 from forebay.run.command_line import RunOptions, options_of
+from forebay.run.use_case.io_ranks import IoRanks
 
 LINES = [
     "true",
@@ -80,13 +81,20 @@ def test_typer_is_asked_about_what_is_wrong(line: str, monkeypatch: pytest.Monke
     assert by_typer(words, monkeypatch) is None
 
 
+_VALUES = {"--format": "text", "--pairs": "2", "--io-ranks": "2", "--spread": "1"}
+_WITH = {
+    "--pairs": ["--compare"],
+    "--output-dir": ["--compare"],
+    "--spread": ["--io-ranks", "1"],
+}
+
+
 def test_every_option_is_known_to_both() -> None:
     options = [one for one in run_command().params if one.param_type_name == "option"]
     for option in options:
         for name in option.opts:
-            value = {"--format": "text", "--pairs": "2"}.get(name, "x=1")
-            more = ["--compare"] if name in ("--pairs", "--output-dir") else []
-            words = [*more, name, value, "true"]
+            value = _VALUES.get(name, "x=1")
+            words = [*_WITH.get(name, []), name, value, "true"]
             found = options_of([name, "true"] if option.is_flag else words)
             assert found is not None, name
             assert found.request.command == ("true",)
@@ -98,11 +106,15 @@ def run_command() -> Any:
 
 
 def test_all_that_is_given_arrives() -> None:
-    words = "-v --format json --settings s --set a=b --record r --summary t --pool p -- x -v"
+    words = (
+        "-v --format json --settings s --set a=b --record r --summary t --pool p "
+        "--io-ranks 4 --spread 2 -- x -v"
+    )
     options = options_of(words.split())
     assert options is not None
     assert (options.verbose, options.form) == (True, Format.JSON)
     asked = options.request
+    assert asked.io_ranks == IoRanks(count=4, spread=2)
     assert asked.command == ("x", "-v")
     assert [(one.name, one.text) for one in asked.overrides] == [("a", "b")]
     assert (asked.settings_file, asked.record, asked.summary) == (Path("s"), Path("r"), Path("t"))

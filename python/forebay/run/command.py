@@ -11,6 +11,7 @@ from forebay.common.model.output_format import Format
 from forebay.common.options import FormatOption, option
 from forebay.run import SHORT_HELP
 from forebay.run.command_line import RunOptions, comparison_of, perform, tiers_of
+from forebay.run.use_case.io_ranks import io_ranks_of
 from forebay.run.use_case.run_plan import RunRequest
 from forebay.settings.model.given import overrides_of
 
@@ -32,6 +33,7 @@ Examples:
   forebay run --pool /scratch/me -- mpiexec -n 8 ./program
   forebay run --pool . --set pool_window=1GiB -- ./serial
   forebay run --tier /scratch/me=/local/nvme/me -- mpiexec -n 8 ./program
+  forebay run --io-ranks 2 -- mpiexec -n 10 ./program      the program sees 8 ranks
 
 With --pool, what the program writes below PATH is taken by a daemon of the node, in memory, and
 goes to the file system while the program computes. `forebay run` returns when everything is there.
@@ -47,6 +49,12 @@ else sees it; files of others seem to be nobody's there, and sudo and ssh do not
 With --tier, new files below DIR lie in FAST, fast storage of the node, while the program runs,
 under their own names; they are moved when they are closed, and the rest at the end. Every kind of
 program is served, by a mount. `forebay tier --help` has more.
+
+With --io-ranks N, the program sees N ranks less than are started: start N more. The cores of these
+N, the I/O ranks, are free for the pool (of --pool, else of the folder that you are in) while the
+program computes. They are the last ranks; with --spread GROUPS, the last ones of each of so many
+groups of consecutive ranks, which puts them on several nodes. A program that cannot have them is
+refused, or runs with all ranks and is told why. docs/io-ranks.md has more.
 
 With --compare, the program runs without Forebay and then with it. What it wrote is compared byte by
 byte, and one sentence says what came of it. It runs in copies of the folder that you are in, so
@@ -113,6 +121,21 @@ the same; who interrupts this, too, twice, has the rest put into a rescue file.
 PairsOption = Annotated[
     Optional[str], option("--pairs", "N", "With --compare: so many pairs of runs (1).")
 ]
+IoRanksOption = Annotated[
+    Optional[str],
+    option("--io-ranks", "N", "So many ranks are I/O ranks, which the program does not see."),
+]
+SpreadOption = Annotated[
+    Optional[str],
+    option("--spread", "GROUPS", "With --io-ranks: at the ends of so many groups of ranks (1)."),
+]
+PrivateOption = Annotated[
+    bool,
+    typer.Option(
+        "--private",
+        help="Mount over the paths of --pool where only this program sees it (pool_mount).",
+    ),
+]
 TierPlaces = Annotated[
     Optional[list[str]],
     option(
@@ -157,13 +180,9 @@ def run(
     ] = None,
     pool: PooledPaths = None,
     tier: TierPlaces = None,
-    private: Annotated[
-        bool,
-        typer.Option(
-            "--private",
-            help="Mount over the paths of --pool where only this program sees it (pool_mount).",
-        ),
-    ] = False,
+    io_ranks: IoRanksOption = None,
+    spread: SpreadOption = None,
+    private: PrivateOption = False,
     compare: Annotated[
         bool,
         typer.Option("--compare", help="Run it without and with Forebay; compare files and times."),
@@ -191,6 +210,7 @@ def run(
         record=record,
         summary=summary,
         pool=tuple(pool or ()),
+        io_ranks=io_ranks_of(io_ranks, spread, has_tiers=bool(tier), compares=compare),
         is_private=private,
     )
     comparison = comparison_of(compare=compare, pairs=pairs, output=output)

@@ -14,6 +14,7 @@ from forebay.common.model.named_path import named_path
 from forebay.common.model.output_format import Format
 from forebay.common.model.printable import printable, printable_name
 from forebay.pool.use_case.ports import Progress
+from forebay.run.use_case.io_ranks import io_ranks_of
 from forebay.run.use_case.run_plan import RunRequest, plan_run
 from forebay.run.use_case.run_program import carry_out
 from forebay.settings.model.given import overrides_of
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _FLAGS = ("-v", "--verbose", "--private", "--compare")
 _WITH_VALUES = (
     "--settings", "--set", "--record", "--summary", "--pool", "--format", "--pairs", "--output-dir",
-    "--tier",
+    "--tier", "--io-ranks", "--spread",
 )  # fmt: skip
 _PAIRS_MAX = 1000
 _NOT_ARRIVED = 74
@@ -124,19 +125,29 @@ def options_of(words: Sequence[str]) -> RunOptions | None:
             record=_last_path(given["--record"]),
             summary=_last_path(given["--summary"]),
             pool=tuple(named_path(text) for text in given["--pool"]),
+            io_ranks=io_ranks_of(
+                _last(given["--io-ranks"]),
+                _last(given["--spread"]),
+                has_tiers=bool(given["--tier"]),
+                compares="--compare" in flags,
+            ),
             is_private="--private" in flags,
         ),
         form=_FORMATS[given["--format"][-1]] if given["--format"] else Format.TEXT,
         verbose=bool(flags & {"-v", "--verbose"}),
         comparison=comparison_of(
             compare="--compare" in flags,
-            pairs=given["--pairs"][-1] if given["--pairs"] else None,
+            pairs=_last(given["--pairs"]),
             output=named_path(given["--output-dir"][-1]) if given["--output-dir"] else None,
         ),
         tiers=tiers_of(
             given["--tier"], has_pool=bool(given["--pool"]), compares="--compare" in flags
         ),
     )
+
+
+def _last(texts: Sequence[str]) -> str | None:
+    return texts[-1] if texts else None
 
 
 def _last_path(texts: Sequence[str]) -> Path | None:

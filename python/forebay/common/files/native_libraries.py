@@ -16,6 +16,7 @@ from forebay.common.model.program import Family
 from forebay.ports import LauncherFacts, NativeLibraries
 
 STUB_NAME = "libforebay_mpi.so"
+IO_RANKS_NAME = "libforebay_io_ranks.so"
 LIBDIR_VARIABLE = "FOREBAY_LIBDIR"
 _PACKAGE = Path(__file__).resolve().parents[2]
 _LOAD_SECONDS_MAX = 30
@@ -73,10 +74,12 @@ class LibraryFolders:
 
 def _libraries(folder: Path) -> NativeLibraries:
     cores = {family: folder / f"libforebay_core_{family.value}.so" for family in _CORE_FAMILIES}
+    io_ranks = {family: folder / family.value / IO_RANKS_NAME for family in _CORE_FAMILIES}
     return NativeLibraries(
         folder=folder,
         stub=folder / STUB_NAME,
         cores={family: path for family, path in cores.items() if path.is_file()},
+        io_ranks={family: path for family, path in io_ranks.items() if path.is_file()},
     )
 
 

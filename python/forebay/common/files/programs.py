@@ -11,7 +11,13 @@ from pathlib import Path
 
 from forebay.common.files.commands import answer_of, unloaded_environment
 from forebay.common.files.elf import ElfFacts, read_elf
-from forebay.common.model.program import Family, Linkage, ProgramFacts, family_of_soname
+from forebay.common.model.program import (
+    Family,
+    Linkage,
+    ProgramFacts,
+    counts_ranks,
+    family_of_soname,
+)
 
 _LDD_SECONDS_MAX = 20
 _LDD_LINE = re.compile(r"^\s*(\S+)(?: => (\S+))?")
@@ -41,6 +47,7 @@ class ProgramFiles:
             mpi_library=library,
             family=family,
             mpi_is_static=library is None and elf.defines_mpi,
+            counts_ranks_by=next(filter(counts_ranks, elf.needed), None),
             is_privileged=privileged,
             is_of_other_libc=not _is_of_glibc(elf.interpreter),
         )

@@ -6,12 +6,14 @@ from __future__ import annotations
 import contextlib
 import shutil
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from forebay.common.files.own_folders import make_folder, remove_stale
 from forebay.common.files.safe_files import make_private
 from forebay.common.model.errors import RecordError
+from forebay.ports import CutWorld
 
 if TYPE_CHECKING:
     from forebay.common.model.record import Record, RunRecord
@@ -43,6 +45,22 @@ class RecordFiles:
         from forebay.common.files.record_file import read_record_if_any
 
         return read_record_if_any(path, offset=offset)
+
+    def cut_worlds(self, path: Path) -> Sequence[CutWorld]:
+        """The worlds in the file `record`.io-ranks (src/io_ranks/preload/process.cpp writes it),
+        which is removed. Lines that are none are left out."""
+        note = path.with_name(path.name + ".io-ranks")
+        try:
+            lines = note.read_text(encoding="ascii", errors="replace").splitlines()
+            note.unlink()
+        except OSError:
+            return ()
+        numbers = [line.split() for line in lines]
+        return tuple(
+            CutWorld(ranks=int(words[0]), io_ranks=int(words[1]))
+            for words in numbers
+            if len(words) == 2 and all(word.isdecimal() for word in words)
+        )
 
     def append(self, path: Path, run: RunRecord) -> None:
         """Appends the line of the run after those of its ranks, which have ended. Raises

@@ -347,6 +347,36 @@ def options_with_values(
             at += 1 + values
 
 
+def ranks_of(
+    words: Sequence[str],
+    *,
+    launcher: int,
+    flavour: Flavour,
+    is_program: Callable[[str], bool],
+) -> int | None:
+    """How many ranks the command line starts, all application contexts together; None if it does
+    not say so of each."""
+    options = _RANKS_OPTIONS - (set() if flavour is Flavour.OPEN_MPI else {"-c"})
+    total = 0
+    for segment in _segments(words[launcher + 1 :]):
+        given = [
+            value
+            for name, value in _pairs(_context(segment, flavour, is_program).options)
+            if name in options
+        ]
+        if not given or not given[-1].isdecimal():
+            return None
+        total += int(given[-1])
+    return total
+
+
+def _pairs(options: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Each option, with what follows it, or stands behind its "="."""
+    for option, following in zip(options, (*options, "")[1:], strict=True):
+        name, equals, value = option.partition("=")
+        yield (name, value) if equals else (option, following)
+
+
 def find_programs(
     words: Sequence[str],
     *,

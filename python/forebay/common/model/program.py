@@ -47,6 +47,8 @@ class ProgramFacts:
     family: Family | None = None
     mpi_is_static: bool = False
     is_privileged: bool = False
+    counts_ranks_by: str | None = None
+    """A library, by its soname, that tells the program how many ranks there are without MPI."""
     is_of_other_libc: bool = False
     """Whether its C library is not glibc, such as musl, whose loader cannot load our libraries."""
 
@@ -89,8 +91,15 @@ class ProgramFacts:
 _OPEN_MPI = re.compile(r"libmpi\.so\.(?:[2-9]\d|1[3-9]|\d{3,})(?:\.\d+)*")
 _MPICH = re.compile(r"lib(?:mpich|mpi_intel|mpi_cray|mpi_gnu_\d+|mpi_nvidia)\.so(?:\.\d+)*")
 _MPICH_ABI = re.compile(r"libmpi\.so\.12(?:\.\d+)*")
+# OpenSHMEM's, PMI's and PMIx's, and GASNet's. (NCCL and UCX are told by the program.)
+_COUNTS_RANKS = re.compile(r"lib(?:oshmem|sma|shmem|nvshmem\w*|pmi2?|pmix|gasnet\w*)\.so.*")
 _ANY = re.compile(r"lib(?:mpi|mpich|msmpi|mpt|mpi_[a-z]\w*)\.so(?:\.\d+)*")
 _BINDINGS = re.compile(r"libmpi_?(?:cxx|mpifh|usempi\w*|java|f77|f90|fort\w*)\.so.*")
+
+
+def counts_ranks(soname: str) -> bool:
+    """Whether this library tells programs the number of ranks past MPI."""
+    return _COUNTS_RANKS.fullmatch(soname) is not None
 
 
 def family_of_soname(soname: str) -> Family | None:

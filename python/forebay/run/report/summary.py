@@ -46,6 +46,7 @@ def as_json(report: RunReport) -> Any:
         "record": plain(report.record),
         "jobs": plain(report.jobs),
         "files": files,
+        "io_ranks": plain(report.worlds),
         "pool": outcome_as_json(report.pool, seconds=report.seconds),
         "warnings": list(report.warnings),
         "nothing_recorded": list(report.reasons),
@@ -62,6 +63,10 @@ def _lines(report: RunReport, told: Sequence[str], *, with_legend: bool) -> Iter
     yield f"── forebay: {human_seconds(report.seconds)} s, status {report.status}"
     if report.pool is not None and not report.reasons:
         yield outcome_verdict(report.pool, seconds=report.seconds)
+    for cut, count in Counter(report.worlds).items():
+        times = "" if count == 1 else f", {count} times"
+        seen = counted(cut.ranks - cut.io_ranks, "rank")
+        yield f"I/O ranks: {cut.io_ranks} of {cut.ranks}; the program saw {seen}{times}"
     for line, count in Counter(_job_line(job) for job in report.jobs).items():
         yield line if count == 1 else f"{count} jobs, each: {line}"
     if report.reasons:

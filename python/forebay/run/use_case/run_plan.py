@@ -30,6 +30,7 @@ from forebay.pool.use_case.run_pool import (
     pool_paths,
 )
 from forebay.ports import LauncherFacts, RunWorld
+from forebay.run.use_case.io_ranks import IoRanks, IoRanksPlan, plan_io_ranks
 from forebay.run.use_case.run_inside import look_around
 from forebay.settings.model.given import (
     ENVIRONMENT_PREFIX,
@@ -68,6 +69,7 @@ class RunRequest:
     record: Path | None = None
     summary: Path | None = None
     pool: tuple[Path, ...] = ()
+    io_ranks: IoRanks | None = None
     is_private: bool = False
     """Whether the mount is in a namespace of the program's own."""
 
@@ -86,6 +88,7 @@ class RunPlan:
     is_enabled: bool
     warnings: tuple[str, ...]
     pool: PoolPlan | None = None
+    io_ranks: IoRanks | None = None
     inside: str | None = None
     """The reason if nothing can be recorded: a launcher or a pool around this run. Else None."""
     command: tuple[str, ...] = ()
@@ -114,13 +117,9 @@ def plan_run(request: RunRequest, world: RunWorld) -> RunPlan:
         *_settings_warnings(effective, world),
     )
     is_enabled = _value(effective, "enabled") != "false"
+    carved = _io_ranks(request, line, programs, world) if is_enabled else None
     on = plan_nodes(effective, _launching(line, world), world)
-    paths = pool_paths(request.pool, effective, world) if is_enabled else ()
-    if request.is_private and is_enabled and not paths:
-        raise UsageError(
-            "cannot mount privately (no path goes through a pool of this run). "
-            "Name a folder: --pool FOLDER."
-        )
+    paths = _pool_paths(request, effective, world) if is_enabled else ()
     inside = look_around(paths, request.command, world)
     if inside is not None:
         paths = () if inside.has_no_pool else paths
@@ -139,10 +138,12 @@ def plan_run(request: RunRequest, world: RunWorld) -> RunPlan:
         library += f":{world.pools.library()}"
     if paths:
         warnings += _pool_warnings(request.command, world, on.nodes)
+    library = f"{carved.library}:{library}" if carved else library
     # These come last, since they create folders, which a failed plan must not leave behind.
     pool = _pool_plan(paths, on, mount, world)
     record = kept or _temporary_record(world)
     variables = {**_variables(request, world, settings_file, record, effective), **through}
+    variables.update(carved.variables if carved else {})
     forwarding = Forwarding(
         library=library,
         preload=compose_preload(library, world.environment.get(PRELOAD_VARIABLE)),
@@ -159,8 +160,40 @@ def plan_run(request: RunRequest, world: RunWorld) -> RunPlan:
         is_enabled=is_enabled,
         warnings=warnings,
         pool=pool,
+        io_ranks=request.io_ranks if carved else None,
         inside=inside.reason if inside else None,
         command=request.command,
+    )
+
+
+def _pool_paths(
+    request: RunRequest, effective: Sequence[EffectiveSetting], world: RunWorld
+) -> tuple[Path, ...]:
+    """The paths of the pool. Where I/O ranks are asked for and no path, it is the working folder,
+    since they would have nothing to do. Raises UsageError if none of them can be mounted."""
+    named = pool_paths(request.pool, effective, world)
+    if request.io_ranks is not None and not named:
+        named = pool_paths((world.folder,), effective, world)
+    if request.is_private and not named:
+        raise UsageError(
+            "cannot mount privately (no path goes through a pool of this run). "
+            "Name a folder: --pool FOLDER."
+        )
+    return named
+
+
+def _io_ranks(
+    request: RunRequest, line: _Line, programs: Sequence[ProgramFacts], world: RunWorld
+) -> IoRanksPlan | None:
+    if request.io_ranks is None:
+        return None
+    return plan_io_ranks(
+        request.io_ranks,
+        words=line.words,
+        launcher=line.launcher,
+        launcher_at=line.launcher_at,
+        programs=programs,
+        world=world,
     )
 
 

@@ -20,10 +20,15 @@ from forebay.common.model.record import (
     summarise,
 )
 from forebay.pool.use_case.run_pool import PoolOutcome
-from forebay.ports import Finished, RunWorld
+from forebay.ports import CutWorld, Finished, RunWorld
 from forebay.run.use_case.empty_pool import Traces, is_empty, reasons_for_an_empty_pool
 from forebay.run.use_case.pool_record import pool_record
 from forebay.run.use_case.run_plan import BATCH_VARIABLES, HOST_OPTIONS, RunPlan
+
+_NO_IO_RANKS = (
+    "there were no I/O ranks (no program has called MPI_Init where Forebay was loaded, or it said "
+    "above why it has all ranks). If it has computed, then with all ranks that were started."
+)
 
 
 @frozen
@@ -40,6 +45,8 @@ class RunReport:
     warnings: tuple[str, ...]
     reasons: tuple[str, ...]
     pool: PoolOutcome | None = None
+    worlds: tuple[CutWorld, ...] = ()
+    """The MPI worlds that had I/O ranks."""
 
 
 def reported(
@@ -48,6 +55,9 @@ def reported(
     """The report of a run that has ended. `since` is the moment at which it began."""
     found, complaint = _recorded(plan, world)
     complaint += _tell_run(plan, finished.status, finished.seconds, outcome, world)
+    worlds = tuple(world.records.cut_worlds(plan.record)) if plan.io_ranks else ()
+    if plan.io_ranks and not worlds:
+        complaint += (_NO_IO_RANKS,)
     return RunReport(
         status=finished.status,
         seconds=finished.seconds,
@@ -62,6 +72,7 @@ def reported(
         if found.files or complaint
         else reasons_for_silence(plan, finished.status, met_mpi=bool(found.jobs)),
         pool=outcome,
+        worlds=worlds,
     )
 
 
