@@ -15,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 _SHOWN_MAX = 500
 """Characters at the end of pip's message that are shown."""
+_INTELS_PLACEHOLDER = b"I_MPI_SUBSTITUTE_INSTALLDIR"
 
 
 class WheelError(Exception):
@@ -23,14 +24,19 @@ class WheelError(Exception):
 
 def unpacked(requirement: str, cache: Path) -> Path:
     """The unpacked data tree of a wheel, an ordinary relocatable MPI. (`pip install --target` would
-    lose its lib/.)"""
-    tree = cache / requirement.replace("==", "-")
+    lose its lib/.) Several wheels, separated by spaces, make one tree, which the first one
+    names."""
+    tree = cache / requirement.split()[0].replace("==", "-")
     if tree.exists():
         return tree
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as scratch:
-        wheel = downloaded(requirement, Path(scratch), "--only-binary", ":all:")
-        _extract_data(wheel, Path(scratch) / "tree")
+        for number, wheel in enumerate(requirement.split()):
+            folder = Path(scratch) / str(number)
+            _extract_data(
+                downloaded(wheel, folder, "--only-binary", ":all:"), Path(scratch) / "tree"
+            )
+        _tell_wrappers(Path(scratch) / "tree", home=tree)
         (Path(scratch) / "tree").replace(tree)
     return tree
 
@@ -70,3 +76,11 @@ def _extract_data(wheel: Path, to: Path) -> None:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(archive.read(entry))
             file.chmod((entry.external_attr >> 16) & 0o777 or 0o644)
+
+
+def _tell_wrappers(tree: Path, *, home: Path) -> None:
+    """Writes where the MPI is into Intel's compiler wrappers, which Intel's own installers do."""
+    for script in tree.glob("bin/mpi*"):
+        text = script.read_bytes()
+        if text.startswith(b"#!") and _INTELS_PLACEHOLDER in text:
+            script.write_bytes(text.replace(_INTELS_PLACEHOLDER, str(home).encode()))

