@@ -78,6 +78,13 @@ ChangeTimes times_in(const FileSlot& slot) noexcept {
     return times;
 }
 
+// Whether what was read of the slot before was the file's. An acquire load of the generation would
+// let those reads come after it.
+bool is_still(const FileSlot& slot, FileId file) noexcept {
+    std::atomic_thread_fence(std::memory_order_acquire);
+    return slot.generation.load(relaxed) == file.generation;
+}
+
 // Whether the file system's ctime is that of the pool's draining.
 bool is_ours(const ChangeTimes& times, std::int64_t found_ns) noexcept {
     const bool settled = times.stamped_ns != 0 && times.stamped_ns == found_ns;
@@ -99,18 +106,13 @@ std::optional<StatAddition> addition_of(const Directory& directory, PoolReader& 
     const FileSlot& slot = directory.files[file.slot];
     const StatAddition addition{
         .size = size, .occupied = occupied_by(directory, slot, grain), .times = times_in(slot)};
-    return slot.generation.load(std::memory_order_acquire) == file.generation
-               ? std::optional{addition}
-               : std::nullopt;
+    return is_still(slot, file) ? std::optional{addition} : std::nullopt;
 }
 
 ChangeTimes times_of(const Directory& directory, FileId file) noexcept {
     const FileSlot& slot = directory.files[file.slot];
     const ChangeTimes times = times_in(slot);
-    if (slot.generation.load(std::memory_order_acquire) == file.generation) {
-        return times;
-    }
-    return {};
+    return is_still(slot, file) ? times : ChangeTimes{};
 }
 
 ChangeTimes remembered_times(const Directory& directory, dev_t device, ino_t inode) noexcept {

@@ -53,7 +53,9 @@ void remember_change_time(Directory& directory, const FileSlot& slot) {
     const std::uint64_t device = slot.device.load(relaxed);
     const std::uint64_t inode = slot.inode.load(relaxed);
     ChangeTime& one = directory.change_times[change_time_place(device, inode)];
-    one.version.fetch_add(1, std::memory_order_acq_rel);
+    // Behind the fence, since nothing else keeps the stores below from being seen before this one.
+    one.version.fetch_add(1, relaxed);
+    std::atomic_thread_fence(std::memory_order_release);
     one.device.store(device, relaxed);
     one.inode.store(inode, relaxed);
     one.stamped_ns.store(stamped, relaxed);

@@ -101,6 +101,8 @@ void ReadCache::set_state(std::uint32_t number, CleanState state) {
     CleanSlot& one = slot(number);
     const std::uint32_t before = one.state.load(relaxed);
     one.state.store(after(before, state), std::memory_order_seq_cst);
+    // A reader that meets the slot's next name or bytes also finds the word changed.
+    std::atomic_thread_fence(std::memory_order_release);
     if (clean_state(before) == CleanState::fetching) {
         sleepers_.wake(one.state);
     }

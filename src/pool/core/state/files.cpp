@@ -178,6 +178,7 @@ void PoolFiles::forget(PooledFile& file) {
     }
     slot.state.store(FileState::free, relaxed);
     slot.generation.fetch_add(1, std::memory_order_seq_cst);
+    std::atomic_thread_fence(std::memory_order_release);  // before the slot is the next file's
     slot.progress.fetch_add(1, std::memory_order_release);
     ports_.sleepers.wake(slot.progress);
     const std::size_t erased = slots_.erase(key_of(file.open->identity));
