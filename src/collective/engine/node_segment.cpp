@@ -9,6 +9,7 @@ namespace forebay::engine {
 
 namespace {
 
+// Where pages are larger, windows share some: that costs nothing but a little locality.
 constexpr std::size_t page = 4096;
 
 constexpr std::size_t rounded_up(std::size_t bytes, std::size_t unit) noexcept {

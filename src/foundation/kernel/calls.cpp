@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/capability.h>
 #include <linux/futex.h>
+#include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
@@ -121,6 +122,7 @@ int madvise(void* at, std::size_t bytes, int advice) noexcept {
 int mlock2(const void* at, std::size_t bytes, unsigned flags) noexcept {
     return status(SYS_mlock2, at, bytes, flags);
 }
+std::size_t page_bytes() noexcept { return ::getauxval(AT_PAGESZ); }
 
 int socket(int family, int type, int protocol) noexcept {
     return status(SYS_socket, family, type, protocol);

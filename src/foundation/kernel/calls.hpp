@@ -67,6 +67,8 @@ void* mmap(void* at, std::size_t bytes, int protection, int flags, int fd, off_t
 int munmap(void* at, std::size_t bytes) noexcept;
 int madvise(void* at, std::size_t bytes, int advice) noexcept;
 int mlock2(const void* at, std::size_t bytes, unsigned flags) noexcept;
+// The size of a page in bytes, a power of two: 4 KiB on x86-64, up to 64 KiB on aarch64.
+std::size_t page_bytes() noexcept;
 
 int socket(int family, int type, int protocol) noexcept;
 int connect(int fd, const sockaddr* address, std::size_t bytes) noexcept;

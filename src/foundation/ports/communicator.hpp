@@ -39,7 +39,7 @@ public:
     [[nodiscard]] virtual std::int32_t locals_on(NodeId node) const noexcept = 0;
 
     // The node's shared memory: the same bytes for every rank of the node, zero at the start and
-    // page-aligned.
+    // aligned to 4096 bytes.
     [[nodiscard]] virtual std::span<std::byte> node_memory() noexcept = 0;
 
     // Blocks until `word` differs from `seen`. An implementation may spin briefly before it sleeps,

@@ -94,15 +94,19 @@ struct LogHeader {
     alignas(64) std::atomic<std::uint64_t> commits;   // entries committed
 };
 
-// The layout of a mapped log. The data begins at a page.
+// The layout of a mapped log. Each block begins at a page, however large the kernel's pages are:
+// the daemon gives memory to a block and takes it back, which the kernel does by whole pages.
+// Between the entries and the first block there may be a gap without memory.
 struct LogShape {
-    static constexpr std::size_t page = 4096;
-    static constexpr std::size_t entries_at = page;
-    static constexpr std::size_t data_at = entries_at + entries_max * sizeof(Entry);
+    static constexpr std::size_t page_bytes_max = std::size_t{1} << 16;  // of Linux on aarch64
+    static constexpr std::size_t entries_at = 4096;
+    static constexpr std::size_t entries_end = entries_at + entries_max * sizeof(Entry);
+    static constexpr std::size_t data_at =
+        (entries_end + page_bytes_max - 1) / page_bytes_max * page_bytes_max;
     static constexpr std::size_t bytes = data_at + blocks_max * block_bytes;
 };
-static_assert(sizeof(LogHeader) <= LogShape::page);
-static_assert(LogShape::data_at % LogShape::page == 0);
+static_assert(sizeof(LogHeader) <= LogShape::entries_at);
+static_assert(block_bytes % LogShape::page_bytes_max == 0);
 
 // A view of a mapped log. The mapping may hold fewer than blocks_max blocks; it is not owned.
 class Log {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <sys/mman.h>
 #include <ucontext.h>
+#include <unistd.h>
 #include <utility>
 
 // NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): the sanitizers' names
@@ -26,8 +27,6 @@ extern "C" {
 namespace forebay::adapters {
 
 namespace {
-
-constexpr std::size_t page = 4096;
 
 // One of the two stacks of a switch: its context, and its data for ASan and TSan.
 struct SwitchSide {
@@ -96,6 +95,7 @@ ActorFiber::ActorFiber(std::size_t stack_bytes, std::function<void()> body)
     expects(stack.has_value(), "there is memory for a fiber's stack");
     state.stack = std::move(*stack);
     state.body = std::move(body);
+    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     // A guard page at the end of the stack: an overflow faults instead of overwriting memory below.
     mprotect(state.stack.bytes().data(), page, PROT_NONE);
     const std::span<std::byte> usable = state.stack.bytes().subspan(page);

@@ -29,8 +29,6 @@ namespace forebay::capture {
 
 namespace {
 
-constexpr std::uintptr_t locked_page_bytes = 4096;
-
 struct AddressRange {
     std::uintptr_t begin = 0;
     std::uintptr_t end = 0;
@@ -39,11 +37,10 @@ struct AddressRange {
 // The range of the library or of the connection with the lowest address among those that end above
 // `at`; empty if there is none.
 AddressRange own_behind(std::uintptr_t at) noexcept {
+    const std::uintptr_t page = kernel::page_bytes();
     const AddressRange library{
-        .begin =
-            reinterpret_cast<std::uintptr_t>(&__ehdr_start) / locked_page_bytes * locked_page_bytes,
-        .end = (reinterpret_cast<std::uintptr_t>(&_end) + locked_page_bytes - 1) /
-               locked_page_bytes * locked_page_bytes};
+        .begin = reinterpret_cast<std::uintptr_t>(&__ehdr_start) / page * page,
+        .end = (reinterpret_cast<std::uintptr_t>(&_end) + page - 1) / page * page};
     // NOLINTNEXTLINE(performance-no-int-to-ptr): it is compared only
     const auto mapped =
         connection.first_mapping_ending_after(reinterpret_cast<const std::byte*>(at));

@@ -61,7 +61,7 @@ bool DaemonConnection::set_socket(const char* path, const char* daemon) noexcept
 }
 
 void DaemonConnection::mark_memory() noexcept {
-    constexpr std::size_t page = 4096;
+    const std::size_t page = kernel::page_bytes();
     if (mark_ == nullptr) {
         void* const at =
             kernel::mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

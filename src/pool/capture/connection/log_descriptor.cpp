@@ -17,14 +17,13 @@ namespace forebay::capture {
 
 namespace {
 
-constexpr std::size_t page = 4096;
-
 // Reads one byte of each page of the source, so that page faults are served before the write:
 // during the write the daemon is kept from allocating memory for the log.
 void touch(std::span<const std::byte> bytes) noexcept {
     const auto read = [](const std::byte& one) {
         static_cast<void>(*const_cast<const volatile std::byte*>(&one));
     };
+    const std::size_t page = kernel::page_bytes();
     for (std::size_t i = 0; i < bytes.size(); i += page) {
         read(bytes[i]);
     }

@@ -15,13 +15,13 @@ namespace forebay::capture {
 
 namespace {
 
-constexpr std::uintptr_t page_bytes = 4096;
+constexpr std::uintptr_t first_address = 4096;  // no program has memory below it
 // Bytes probed at a time where madvise leaves it open.
 constexpr std::size_t probe_bytes_max = std::size_t{1} << 20;
 
 // False for addresses at which no program has memory: the first page, and those of the kernel.
 bool sensible(std::uintptr_t begin, std::size_t bytes) noexcept {
-    return begin >= page_bytes &&
+    return begin >= first_address &&
            KnownMemory::possible(reinterpret_cast<const void*>(begin), bytes);
 }
 
@@ -30,9 +30,10 @@ struct PageRange {
     std::uintptr_t end;
 };
 
+// The kernel's pages that the bytes lie in.
 PageRange pages_of(std::uintptr_t begin, std::size_t bytes) noexcept {
-    return {begin / page_bytes * page_bytes,
-            (begin + bytes + page_bytes - 1) / page_bytes * page_bytes};
+    const std::uintptr_t page = kernel::page_bytes();
+    return {begin / page * page, (begin + bytes + page - 1) / page * page};
 }
 
 // Brings the pages in. Returns 0, or the errno of madvise.
@@ -95,24 +96,21 @@ std::size_t KnownMemory::look(std::uintptr_t begin, std::size_t bytes) noexcept 
     while (first <= last && remembered(readable_, first)) {
         ++first;
     }
-    const std::uintptr_t last_page = (begin + bytes - 1) / page_bytes;
-    std::uintptr_t page = begin / page_bytes;
-    while (first <= last && page <= last_page && remembered(readable_pages_, page)) {
-        ++page;
+    const std::uintptr_t last_unit = (begin + bytes - 1) / unit_bytes;
+    std::uintptr_t unit = begin / unit_bytes;
+    while (first <= last && unit <= last_unit && remembered(readable_units_, unit)) {
+        ++unit;
     }
-    if (first > last || page > last_page) {
+    if (first > last || unit > last_unit) {
         return bytes;
     }
     const int before = errno;
     std::size_t there = bytes;
     if (bring_in({first * granule_bytes, (last + 1) * granule_bytes}, kernel::populate_read) == 0) {
-        for (std::uintptr_t granule = first; granule <= last; ++granule) {
-            readable_[granule % places].store(granule, std::memory_order_relaxed);
-        }
-    } else if (bring_in(pages_of(begin, bytes), kernel::populate_read) == 0) {
-        for (page = begin / page_bytes; page <= last_page; ++page) {
-            readable_pages_[page % places].store(page, std::memory_order_relaxed);
-        }
+        remember(readable_, first, last);
+    } else if (const PageRange pages = pages_of(begin, bytes);
+               bring_in(pages, kernel::populate_read) == 0) {
+        remember(readable_units_, pages.begin / unit_bytes, (pages.end - 1) / unit_bytes);
     } else {
         there = probe_readable(begin, bytes);
     }
@@ -128,8 +126,8 @@ bool KnownMemory::writable(void* at, std::size_t bytes) noexcept {
     if (!sensible(begin, bytes)) {
         return false;
     }
-    std::uintptr_t first = begin / page_bytes;
-    const std::uintptr_t last = (begin + bytes - 1) / page_bytes;
+    std::uintptr_t first = begin / unit_bytes;
+    const std::uintptr_t last = (begin + bytes - 1) / unit_bytes;
     while (first <= last && remembered(writable_, first)) {
         ++first;
     }
@@ -137,14 +135,20 @@ bool KnownMemory::writable(void* at, std::size_t bytes) noexcept {
         return true;
     }
     const int before = errno;
-    bool there =
-        bring_in({first * page_bytes, (last + 1) * page_bytes}, kernel::populate_write) == 0;
-    for (std::uintptr_t page = first; there && page <= last; ++page) {
-        writable_[page % places].store(page, std::memory_order_relaxed);
+    const PageRange pages = pages_of(first * unit_bytes, (last - first + 1) * unit_bytes);
+    bool there = bring_in(pages, kernel::populate_write) == 0;
+    if (there) {
+        remember(writable_, pages.begin / unit_bytes, (pages.end - 1) / unit_bytes);
     }
     there = there || probe_writable(begin, bytes);
     errno = before;
     return there;
+}
+
+void KnownMemory::remember(Places& all, std::uintptr_t first, std::uintptr_t last) noexcept {
+    for (std::uintptr_t number = first; number <= last; ++number) {
+        all[number % places].store(number, std::memory_order_relaxed);
+    }
 }
 
 void KnownMemory::forget(Places& all, std::uintptr_t first, std::uintptr_t last) noexcept {
@@ -163,9 +167,10 @@ void KnownMemory::forget(const void* at, std::size_t bytes) noexcept {
     const auto begin = reinterpret_cast<std::uintptr_t>(at);
     const std::uintptr_t end = begin + bytes;
     if (bytes > 0 && end > begin) {
+        const PageRange pages = pages_of(begin, bytes);
         forget(readable_, begin / granule_bytes, (end - 1) / granule_bytes);
-        forget(readable_pages_, begin / page_bytes, (end - 1) / page_bytes);
-        forget(writable_, begin / page_bytes, (end - 1) / page_bytes);
+        forget(readable_units_, pages.begin / unit_bytes, (pages.end - 1) / unit_bytes);
+        forget(writable_, pages.begin / unit_bytes, (pages.end - 1) / unit_bytes);
     }
 }
 

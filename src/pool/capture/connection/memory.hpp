@@ -44,9 +44,10 @@ private:
     static constexpr std::uintptr_t user_end = std::uintptr_t{1} << 56U;
     // Memory to be read is checked in granules of 64 KiB, or by the page if part of a granule is
     // not mapped. Memory to be written is checked by the page only, because the check allocates
-    // pages: it must not allocate any that the program did not ask for.
+    // pages: it must not allocate any that the program did not ask for. A page of the kernel is
+    // some units, all of which are remembered and forgotten together.
     static constexpr std::size_t granule_bytes = std::size_t{1} << 16;
-    static constexpr std::size_t page_bytes = std::size_t{1} << 12;
+    static constexpr std::size_t unit_bytes = std::size_t{1} << 12;
     static constexpr std::size_t places = 1024;
     using Places = std::array<std::atomic<std::uintptr_t>, places>;
 
@@ -54,13 +55,14 @@ private:
     [[nodiscard]] static bool remembered(const Places& all, std::uintptr_t number) noexcept {
         return number != 0 && all[number % places].load(std::memory_order_relaxed) == number;
     }
+    static void remember(Places& all, std::uintptr_t first, std::uintptr_t last) noexcept;
     static void forget(Places& all, std::uintptr_t first, std::uintptr_t last) noexcept;
     // readable(), for a range that is not known.
     [[nodiscard]] std::size_t look(std::uintptr_t begin, std::size_t bytes) noexcept;
 
     Places readable_{};        // numbers of granules
-    Places readable_pages_{};  // numbers of pages
-    Places writable_{};        // numbers of pages
+    Places readable_units_{};  // numbers of units
+    Places writable_{};        // numbers of units
 };
 
 }  // namespace forebay::capture

@@ -30,7 +30,7 @@ Result<pool::Log> SharedLogMemory::prepare() {
     }
     next_ = std::move(*made);
     // The log's header and entries, which its client touches first, get their memory now.
-    if (!next_.provide(0, pool::LogShape::data_at)) {
+    if (!next_.provide(0, pool::LogShape::entries_end)) {
         discard();
         return failure(system_error(ENOMEM, "make shared memory for a client's log"));
     }
