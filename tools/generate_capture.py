@@ -10,6 +10,7 @@ handlers are written by hand.
 
 import sys
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,7 +19,8 @@ from generated_files import arguments_of, write_files
 NOTE = "// Made by tools/generate_capture.py from src/pool/capture/functions.toml. Do not edit."
 KEYS = frozenset(
     "name also handler does returns parameters variadic assembly wide stream late"
-    " numbers newer_numbers may_be_missing if_captured if_holds number_only".split(),
+    " numbers older_numbers newer_numbers may_be_missing missing_words if_captured if_holds"
+    " number_only".split(),
 )
 DOES = frozenset({"own", "leave", "passed"})
 
@@ -30,7 +32,8 @@ class Function:
     For a function of wide characters, `wide` is what it returns on failure, and `stream` its
     stream. `numbers` are the C++ names of the system calls that do the same: syscall(2) with such a
     number calls the handler if one of the parameters `if_captured` is a captured descriptor, or the
-    predicate `if_holds` is true."""
+    predicate `if_holds` is true. Not every machine has the system calls of `older_numbers`, which
+    are among the `numbers`."""
 
     names: tuple[str, ...]
     handler: str
@@ -42,7 +45,9 @@ class Function:
     stream: str
     late: bool
     numbers: tuple[str, ...]
+    older_numbers: frozenset[str]
     may_be_missing: bool
+    missing_words: str
     if_captured: tuple[str, ...]
     if_holds: str
     number_only: bool
@@ -61,6 +66,7 @@ def function_of(row: dict) -> Function:
     unknown = set(row) - KEYS
     if unknown or row["does"] not in DOES:
         raise SystemExit(f"functions.toml: {row['name']}: unknown class or keys {sorted(unknown)}")
+    older = tuple(f"SYS_{number}" for number in row.get("older_numbers", []))
     return Function(
         names=(row["name"], *row.get("also", [])),
         handler=row.get("handler", row["name"]),
@@ -73,9 +79,12 @@ def function_of(row: dict) -> Function:
         late=row.get("late", False),
         numbers=(
             *(f"SYS_{number}" for number in row.get("numbers", [])),
+            *older,
             *(f"kernel::number::{number}" for number in row.get("newer_numbers", [])),
         ),
+        older_numbers=frozenset(older),
         may_be_missing=row.get("may_be_missing", False),
+        missing_words=row.get("missing_words", "").strip(),
         if_captured=tuple(row.get("if_captured", [])),
         if_holds=row.get("if_holds", ""),
         number_only=row.get("number_only", False),
@@ -89,12 +98,17 @@ def read_table(path: Path) -> list[Function]:
 
 def system_call_of(number: int, function: Function) -> str:
     """A case of by_system_call(): a function that makes the system call."""
-    words = ", ".join(f"kernel::word_of({argument})" for argument in function.arguments)
+    words = function.missing_words or ", ".join(
+        (
+            function.numbers[0],
+            *(f"kernel::word_of({argument})" for argument in function.arguments),
+        )
+    )
     return (
         f"        case {number}:\n            return reinterpret_cast<void*>("
         f"+[]({', '.join(function.parameters)}) noexcept {{\n                "
         f"return static_cast<{function.returns}>("
-        f"kernel::system_call({function.numbers[0]}, {words}));\n            }});"
+        f"kernel::system_call({words}));\n            }});"
     )
 
 
@@ -223,19 +237,23 @@ def call_by_number(function: Function) -> str:
 def numbers_source(functions: list[Function]) -> str:
     """numbers.cpp: a table of the numbers, whether a call is ours, and the call itself."""
     rows = [(number, function) for function in functions for number in function.numbers]
-    listed = ", ".join(number for number, _ in rows)
-    conditions = "\n".join(
-        f"        case {number}: return {condition(function)};" for number, function in rows
-    )
-    calls = "\n".join(
-        f"        case {number}:\n            {call_by_number(function)};"
-        for number, function in rows
-    )
+
+    def lines(line_of: Callable[[str, Function], str]) -> str:
+        return "\n".join(
+            f"#if defined({number})\n{line_of(number, function)}\n#endif"
+            if number in function.older_numbers
+            else line_of(number, function)
+            for number, function in rows
+        )
+
+    listed = lines(lambda number, _: f"    {number},")
+    conditions = lines(lambda number, one: f"        case {number}: return {condition(one)};")
+    calls = lines(lambda number, one: f"        case {number}:\n            {call_by_number(one)};")
     return (
         f'{NOTE}\n#include "capture/captured.hpp"\n#include "foundation/kernel/newer_linux.hpp"\n'
         '#include "pool/capture/calls/numbers.hpp"\n\n#include <sys/syscall.h>\n\n'
         "namespace forebay::capture {\n\n"
-        f"constexpr int numbers[] = {{{listed}}};\n\n"
+        f"constexpr int numbers[] = {{\n{listed}\n}};\n\n"
         "bool is_ours(long number, const long* words) noexcept {\n"
         f"    switch (number) {{\n{conditions}\n        default: return false;\n    }}\n}}\n\n"
         "long call_by_number(long number, const long* words) noexcept {\n"

@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <type_traits>
 
-#if !defined(__x86_64__)
-#include <unistd.h>
+#if !defined(__x86_64__) && !defined(__aarch64__)
+#error "system calls are made on x86-64 and aarch64 only: add another's instruction here"
 #endif
 
 namespace forebay::kernel {
@@ -23,15 +23,25 @@ inline long system_call(long number, long one = 0, long two = 0, long three = 0,
                  : "=a"(result)
                  : "a"(number), "D"(one), "S"(two), "d"(three), "r"(fourth), "r"(fifth), "r"(sixth)
                  : "rcx", "r11", "memory");
+#else
+    register long by_number asm("x8") = number;
+    register long result asm("x0") = one;
+    register long second asm("x1") = two;
+    register long third asm("x2") = three;
+    register long fourth asm("x3") = four;
+    register long fifth asm("x4") = five;
+    register long sixth asm("x5") = six;
+    asm volatile("svc #0"
+                 : "+r"(result)
+                 : "r"(by_number), "r"(second), "r"(third), "r"(fourth), "r"(fifth), "r"(sixth)
+                 : "memory");
+#endif
     constexpr long errors_max = 4095;
     if (result < 0 && result >= -errors_max) {
         errno = static_cast<int>(-result);
         return -1;
     }
     return result;
-#else
-    return ::syscall(number, one, two, three, four, five, six);
-#endif
 }
 
 // Converts an argument to the register that carries it.

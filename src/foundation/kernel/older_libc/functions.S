@@ -44,7 +44,7 @@
     .type \name, %function
     .p2align 2
 \name:
-    bti c
+    hint #34  /* bti c */
     adrp x16, :got:older_\name
     ldr x16, [x16, :got_lo12:older_\name]
     br x16
@@ -58,7 +58,7 @@
     .type \name, %function
     .p2align 2
 \name:
-    bti c
+    hint #34  /* bti c */
     b \by
     .size \name, . - \name
 .endm

@@ -23,7 +23,7 @@ __libc_start_main:
     .type __libc_start_main, %function
     .p2align 2
 __libc_start_main:
-    bti c
+    hint #34  /* bti c */
     adrp x3, forebay_run_constructors
     add x3, x3, :lo12:forebay_run_constructors
     adrp x16, :got:older_start_main

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <fcntl.h>
 
@@ -101,9 +102,10 @@ long io_uring_setup(unsigned entries, void* parameters) noexcept {
                                kernel::word_of(parameters));
 }
 
+// As the kernel's fork, which not every machine has as a system call of its own.
 long fork_by_number() noexcept {
-    constexpr long none[5] = {};
-    return forked(SYS_fork, none, false);
+    constexpr long words[5] = {SIGCHLD};
+    return forked(SYS_clone, words, false);
 }
 
 long clone_by_number(long flags, void* stack, void* parent, void* child, long storage) noexcept {
