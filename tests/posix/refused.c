@@ -18,16 +18,15 @@ int main(int count, char** words) {
     const unsigned short error = (unsigned short)atoi(words[1]);
     static struct sock_filter filter[2 * refused_max + 2];
     unsigned short length = 0;
-    filter[length++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-                                                    offsetof(struct seccomp_data, nr));
+    filter[length++] =
+        (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
     char* at = words[2];
     for (int i = 0; i < refused_max && *at != '\0'; ++i) {
         const unsigned number = (unsigned)strtoul(at, &at, 10);
         at += *at == ',';
+        filter[length++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1);
         filter[length++] =
-            (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1);
-        filter[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K,
-                                                        SECCOMP_RET_ERRNO | (unsigned)error);
+            (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (unsigned)error);
     }
     filter[length++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
     struct sock_fprog program = {length, filter};

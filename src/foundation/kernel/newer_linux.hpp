@@ -20,6 +20,10 @@ inline constexpr long openat2 = 437;         // 5.6
 inline constexpr long pidfd_getfd = 438;     // 5.6
 inline constexpr long epoll_pwait2 = 441;    // 5.11
 inline constexpr long mount_setattr = 442;   // 5.12
+inline constexpr long fchmodat2 = 452;       // 6.6
+inline constexpr long setxattrat = 463;      // 6.13
+inline constexpr long removexattrat = 466;   // 6.13
+inline constexpr long file_setattr = 469;    // 6.17
 
 }  // namespace number
 

@@ -92,6 +92,9 @@ struct LogHeader {
     alignas(64) std::atomic<std::uint64_t> reserved;  // positions given out
     alignas(64) std::atomic<std::uint64_t> entries;   // entry numbers given out, and log_sealed
     alignas(64) std::atomic<std::uint64_t> commits;   // entries committed
+    // Not 0: the client has forked with pooled files open. Its children have these files open, too,
+    // which the daemon learns only when they first use them.
+    alignas(64) std::atomic<std::uint32_t> forked;
 };
 
 // The layout of a mapped log. Each block begins at a page, however large the kernel's pages are:

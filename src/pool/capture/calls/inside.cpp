@@ -91,6 +91,17 @@ void updwtmpx(const char* path, const struct utmpx* entry) noexcept {
     real::updwtmpx(path, entry);
 }
 
+// getutent, pututline and their relatives open this file inside.
+int utmpname(const char* path) noexcept {
+    const int error = leave_named(AT_FDCWD, path, 0, pool::ThroughReason::stream);
+    return error != 0 ? fail(error) : real::utmpname(path);
+}
+
+int utmpxname(const char* path) noexcept {
+    const int error = leave_named(AT_FDCWD, path, 0, pool::ThroughReason::stream);
+    return error != 0 ? fail(error) : real::utmpxname(path);
+}
+
 // POSIX shared memory is a file of /dev/shm, which may lie below a pool path.
 int shm_open(const char* name, int flags, mode_t mode) noexcept {
     const int before = errno;

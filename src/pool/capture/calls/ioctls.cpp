@@ -10,6 +10,7 @@
 #include "pool/capture/processes/process.hpp"
 
 #include <linux/fs.h>
+#include <linux/loop.h>
 #include <sys/ioctl.h>
 
 #include <algorithm>
@@ -21,6 +22,11 @@
 namespace forebay::capture {
 
 namespace {
+
+// Of linux/loop.h since Linux 5.8, and of ext4's own header.
+constexpr unsigned long loop_configure = 0x4c0a;
+constexpr unsigned long move_extents = _IOC(_IOC_READ | _IOC_WRITE, 'f', 15, 40);
+constexpr std::size_t move_extents_donor_at = 4;
 
 enum class IoctlEffect {
     none,
@@ -96,6 +102,18 @@ int prepare_comparison(int fd, const void* argument) noexcept {
     return error;
 }
 
+// For a request whose argument points to a number, `at` bytes on, of the file that it uses: that
+// file leaves. Returns 0 or an errno.
+int prepare_named_in(const void* argument, std::size_t at) noexcept {
+    int other = -1;
+    const auto* const from = static_cast<const std::byte*>(argument) + at;
+    if (state.memory.readable(from, sizeof other) != sizeof other) {
+        return 0;  // the kernel refuses it
+    }
+    std::memcpy(&other, from, sizeof other);
+    return leave_if_captured(other, pool::ThroughReason::copied);
+}
+
 // Returns 0 or an errno.
 int prepare_ioctl(int fd, unsigned long request, const void* argument) noexcept {
     switch (request) {
@@ -108,7 +126,19 @@ int prepare_ioctl(int fd, unsigned long request, const void* argument) noexcept 
                        : EFAULT;
         }
         case FIDEDUPERANGE: return prepare_comparison(fd, argument);
+        // A loop device's file is read and written by the kernel.
+        case LOOP_SET_FD:
+        case LOOP_CHANGE_FD:
+            return leave_if_captured(static_cast<int>(reinterpret_cast<std::intptr_t>(argument)),
+                                     pool::ThroughReason::copied);
+        case loop_configure: return prepare_named_in(argument, 0);
         default: break;
+    }
+    if (request == move_extents) {
+        const int error = prepare_named_in(argument, move_extents_donor_at);
+        if (error != 0) {
+            return error;
+        }
     }
     if (!descriptors.captured(fd)) [[likely]] {
         return 0;

@@ -1,7 +1,8 @@
-// Captured mmap, munmap, mprotect and mremap: a file leaves the pool before it is mapped, and
-// KnownMemory drops ranges that may no longer be mapped. Each call exists twice, as libc's function
-// and by number (syscall(2)): a library that uses numbers may have patched libc's function to call
-// itself, as UCX does, so that calling libc's function would recurse.
+// Captured mmap, munmap, mprotect and mremap, and those of System V's shared memory: a file leaves
+// the pool before it is mapped, and KnownMemory drops ranges that may no longer be mapped. Each
+// call exists twice, as libc's function and by number (syscall(2)): a library that uses numbers may
+// have patched libc's function to call itself, as UCX does, so that calling libc's function would
+// recurse.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/kernel/system_call.hpp"
@@ -9,6 +10,7 @@
 #include "pool/capture/processes/process.hpp"
 
 #include <sys/mman.h>
+#include <sys/shm.h>
 #include <sys/syscall.h>
 
 #include <cerrno>
@@ -56,6 +58,15 @@ int unmap(void* at, size_t bytes, const Unmap& take) noexcept {
         let_go(*held);
     }
     return done;
+}
+
+// With SHM_REMAP a segment takes the place of what was there.
+template <class Attach>
+auto attach(int flags, const Attach& make) noexcept {
+    if ((flags & SHM_REMAP) != 0) {
+        state.memory.forget_all();
+    }
+    return make();
 }
 
 void* pointer(long word) noexcept { return reinterpret_cast<void*>(word); }
@@ -107,6 +118,39 @@ int munmap_by_number(void* at, size_t bytes) noexcept {
     return unmap(at, bytes, [&]() noexcept {
         return static_cast<int>(
             kernel::system_call(SYS_munmap, kernel::word_of(at), kernel::word_of(bytes)));
+    });
+}
+
+int pkey_mprotect(void* at, size_t bytes, int protection, int key) noexcept {
+    state.memory.forget(at, bytes);
+    return real::pkey_mprotect(at, bytes, protection, key);
+}
+
+int pkey_mprotect_by_number(void* at, size_t bytes, int protection, int key) noexcept {
+    state.memory.forget(at, bytes);
+    return static_cast<int>(kernel::system_call(SYS_pkey_mprotect, kernel::word_of(at),
+                                                kernel::word_of(bytes), kernel::word_of(protection),
+                                                kernel::word_of(key)));
+}
+
+// The length of the segment is not known here.
+int shmdt(const void* at) noexcept {
+    state.memory.forget_all();
+    return real::shmdt(at);
+}
+
+int shmdt_by_number(const void* at) noexcept {
+    state.memory.forget_all();
+    return static_cast<int>(kernel::system_call(SYS_shmdt, kernel::word_of(at)));
+}
+
+void* shmat(int segment, const void* at, int flags) noexcept {
+    return attach(flags, [&]() noexcept { return real::shmat(segment, at, flags); });
+}
+
+long shmat_by_number(int segment, const void* at, int flags) noexcept {
+    return attach(flags, [&]() noexcept {
+        return kernel::system_call(SYS_shmat, segment, kernel::word_of(at), flags);
     });
 }
 

@@ -112,6 +112,7 @@ void sync() noexcept {
 }
 
 int ftruncate(int fd, off_t bytes) noexcept {
+    state.memory.forget_all();  // pages beyond the end of a mapped file are no longer accessible
     if (!descriptors.captured(fd) || bytes < 0) {
         return real::ftruncate(fd, bytes);
     }
@@ -119,6 +120,7 @@ int ftruncate(int fd, off_t bytes) noexcept {
 }
 
 int truncate(const char* path, off_t bytes) noexcept {
+    state.memory.forget_all();
     struct stat found{};
     if (!capturing() || bytes < 0 || kernel::stat(path, &found) != 0 || !S_ISREG(found.st_mode) ||
         (!possible_on(found.st_dev) && !state.other_names.may_have(found.st_dev, found.st_ino))) {

@@ -104,6 +104,12 @@ public:
     // new limit. Only for a process with a single thread, since another thread could be about to
     // use the old numbers.
     void move_beyond_limit() noexcept;
+    // Called before a fork of a process that has captured files: tells the daemon (LogHeader).
+    void note_fork() noexcept {
+        if (reached() && log_.mapped()) {
+            log_.header().forked.store(1, std::memory_order_relaxed);
+        }
+    }
     // Called in a forked child, where this object describes the parent's connection: drops that
     // connection, so that the child makes its own. The parent's directory stays mapped until then,
     // because it says how the parent's daemon ends. With DescriptorSharing::shared (CLONE_FILES)

@@ -38,6 +38,7 @@ public:
     [[nodiscard]] bool writable(void* at, std::size_t bytes) noexcept;
     // The range is about to be unmapped or protected: drops what is remembered of it.
     void forget(const void* at, std::size_t bytes) noexcept;
+    void forget_all() noexcept { forget(nullptr, user_end); }
 
 private:
     // Above all user addresses, also with five-level page tables.

@@ -19,14 +19,14 @@ namespace forebay::capture {
 // Makes the program's own change of the inode by `change` (a call of libc), behind the draining,
 // which would change the inode again. -1 and errno if draining fails, else what `change` returns.
 template <class Change>
-int change_open(int fd, const Change& change) noexcept {
+auto change_open(int fd, const Change& change) noexcept {
     const int error = drain_open_to_change(fd);
-    return error != 0 ? fail(error) : change();
+    return error != 0 ? decltype(change()){fail(error)} : change();
 }
 template <class Change>
-int change_named(int folder, const char* path, int flags, const Change& change) noexcept {
+auto change_named(int folder, const char* path, int flags, const Change& change) noexcept {
     const int error = drain_named_to_change(folder, path, flags);
-    return error != 0 ? fail(error) : change();
+    return error != 0 ? decltype(change()){fail(error)} : change();
 }
 // Has the daemon drain the file, and close it unless clients have it open. Returns 0 or an errno.
 [[nodiscard]] int drain_and_close(dev_t device, ino_t inode) noexcept;

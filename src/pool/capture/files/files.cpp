@@ -70,6 +70,12 @@ pool::ThroughReason reason_of(int fd, const DescriptorOrigin& opening) noexcept 
     if ((opening.flags & (O_DIRECT | O_DSYNC)) != 0) {
         return pool::ThroughReason::direct;
     }
+    // The access mode 3 is for ioctl alone; a file of O_TMPFILE is mostly gone before it would be
+    // drained.
+    if ((opening.flags & O_TMPFILE) == O_TMPFILE ||
+        (opening.flags & O_ACCMODE) == (O_WRONLY | O_RDWR)) {
+        return pool::ThroughReason::asked;
+    }
     // Deposits do not enforce RLIMIT_FSIZE.
     const bool limited =
         may_write(opening.flags) && kernel::limit_of(RLIMIT_FSIZE) != RLIM_INFINITY;
@@ -201,6 +207,9 @@ FileRoute route(CapturedFile place) noexcept {
         return FileRoute::passed;
     }
     const bool passes = place.file.passes.load(std::memory_order_acquire);
+    if (passes && !capturing()) {
+        return FileRoute::passed;  // the process is cut off from the daemon (cut_off.cpp)
+    }
     const bool introduced =
         place.file.connection.load(std::memory_order_acquire) == connection.generation() &&
         connection.reached();
@@ -351,7 +360,10 @@ CaptureResult take_on(int fd, const DescriptorOrigin& opening) noexcept {
     let_go_stale(fd);
     PathBuffer buffer;
     std::string_view path;
-    if ((opening.flags & O_PATH) != 0 || (opening.flags & O_TMPFILE) == O_TMPFILE) {
+    // A file of O_TMPFILE may get a name by linkat(), but not with O_EXCL.
+    const bool never_named =
+        (opening.flags & O_TMPFILE) == O_TMPFILE && (opening.flags & O_EXCL) != 0;
+    if ((opening.flags & O_PATH) != 0 || never_named) {
         return CaptureResult::no;
     }
     const bool on_mount = is_on_known_mount(fd);

@@ -5,7 +5,9 @@
 #include "foundation/kernel/calls.hpp"
 #include "foundation/kernel/newer_linux.hpp"
 #include "foundation/kernel/system_call.hpp"
+#include "pool/capture/files/draining.hpp"
 #include "pool/capture/files/files.hpp"
+#include "pool/capture/files/named_files.hpp"
 #include "pool/capture/files/path_filter.hpp"
 #include "pool/capture/processes/process.hpp"
 
@@ -17,10 +19,24 @@ namespace forebay::capture {
 
 namespace {
 
+bool may_write(int flags) noexcept {
+    return (flags & O_ACCMODE) == O_WRONLY || (flags & O_ACCMODE) == O_RDWR;
+}
+
+// With O_TRUNC the kernel empties a file also for a descriptor that cannot write: then the file
+// leaves the pool. Returns 0 or an errno.
+int prepare_emptying(int folder, const char* path, int flags) noexcept {
+    if ((flags & O_TRUNC) == 0 || may_write(flags) || (flags & (O_PATH | O_DIRECTORY)) != 0) {
+        return 0;
+    }
+    const int follow = (flags & O_NOFOLLOW) != 0 ? AT_SYMLINK_NOFOLLOW : 0;
+    return leave_named(folder, path, follow, pool::ThroughReason::asked);
+}
+
 // Whether O_TRUNC has to be withheld from the kernel: truncation of a pooled file goes to the
 // daemon, in order with the file's deposits.
 bool is_emptied_by_us(int folder, const char* path, int flags) noexcept {
-    const bool asked = (flags & O_TRUNC) != 0 && (flags & O_ACCMODE) != O_RDONLY;
+    const bool asked = (flags & O_TRUNC) != 0 && may_write(flags);
     if (!asked || (flags & (O_PATH | O_DIRECTORY)) != 0 || path == nullptr) {
         return false;
     }
@@ -54,6 +70,9 @@ template <class Open>
 int open_with(int folder, const char* path, int flags, const Open& open) noexcept {
     if (!capturing()) {
         return open(flags);
+    }
+    if (const int error = prepare_emptying(folder, path, flags); error != 0) {
+        return fail(error);
     }
     const int before = errno;
     const bool empties = is_emptied_by_us(folder, path, flags);
@@ -133,7 +152,7 @@ int open_by_handle_at(int mounted, file_handle* handle, int flags) noexcept {
     }
     const int before = errno;
     const int fd = real::open_by_handle_at(mounted, handle, flags & ~O_TRUNC);
-    const bool empties = (flags & O_TRUNC) != 0 && (flags & O_ACCMODE) != O_RDONLY;
+    const bool empties = (flags & O_TRUNC) != 0 && may_write(flags);
     return fd < 0 ? fd : taken_on(fd, flags, empties && is_regular(fd), before);
 }
 
@@ -152,8 +171,13 @@ long openat2(int folder, const char* path, const void* how, size_t bytes) noexce
     const int before = errno;
     std::memcpy(&asked, how, sizeof asked);
     const int flags = static_cast<int>(asked.flags);
-    const bool empties =
-        (flags & O_TRUNC) != 0 && (flags & O_PATH) == 0 && (flags & O_ACCMODE) != O_RDONLY;
+    const bool empties = (flags & O_TRUNC) != 0 && (flags & O_PATH) == 0 && may_write(flags);
+    if ((flags & O_TRUNC) != 0 && (flags & O_PATH) == 0 && !may_write(flags)) {
+        const int error = drain_all();  // the kernel empties a file that nobody can name here
+        if (error != 0) {
+            return fail(error);
+        }
+    }
     // A larger structure of a later kernel is passed as it is.
     const bool ours = empties && bytes == sizeof asked;
     asked.flags &= ~static_cast<std::uint64_t>(O_TRUNC);

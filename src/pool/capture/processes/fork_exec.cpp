@@ -129,6 +129,7 @@ void before_fork() noexcept {
         const HeldDescription held{fd};
         if (held) {
             put_offset_into_kernel({*held, fd});
+            connection.note_fork();
         }
     }
     errno = before;

@@ -118,6 +118,13 @@ void keep_the_pool_empty_for_a_container() noexcept {
     }
 }
 
+void give_room_back(int socket) noexcept {
+    protocol::ClientQuestion question = about_program();
+    question.flags = protocol::not_started;
+    static_cast<void>(send_about(socket, question));
+    kernel::close(socket);
+}
+
 ProgramStart::ProgramStart(As as, int folder, const char* path, char* const* environment) noexcept
     : as_{as}, environment_{environment} {
     if (capturing() && path != nullptr) {
@@ -161,11 +168,10 @@ ProgramStart::~ProgramStart() {
     }
     const int before = errno;
     if (as_ == As::itself) {
-        protocol::ClientQuestion question = about_program();
-        question.flags = protocol::not_started;
-        static_cast<void>(send_about(socket_, question));
+        give_room_back(socket_);
+    } else {
+        kernel::close(socket_);
     }
-    kernel::close(socket_);
     errno = before;
 }
 

@@ -28,6 +28,9 @@ void ask_for_room(int socket, bool itself, const UncapturedProgram& program) noe
 // empty until it and they have ended.
 void keep_the_pool_empty_for_a_container() noexcept;
 
+// Undoes ask_for_room() with `itself`, and closes the socket.
+void give_room_back(int socket) noexcept;
+
 // RAII guard around the call that starts a program. Its destructor runs after that call has failed
 // (exec) or has returned (spawn), and closes this process' end of the connection.
 class ProgramStart {

@@ -129,7 +129,7 @@ void FileLife::look_at_name(PooledFile& file) {
     const bool asked = file.lifecycle.name_asked_ns != never_ns &&
                        now - file.lifecycle.name_asked_ns < name_look_ns;
     if (!nobody_needs(file) || being_opened_ > 0 || file.deposits.held_bytes == 0 || asked ||
-        pool_state_.options.shared) {
+        file.lifecycle.may_be_inherited || pool_state_.options.shared) {
         return;
     }
     file.lifecycle.name_asked_ns = now;

@@ -1,6 +1,7 @@
 // Counts opens, and keeps FileSlot::writers in agreement with them.
 #include "pool/core/lifecycle/file_opens.hpp"
 
+#include "foundation/base/atomics.hpp"
 #include "foundation/base/contracts.hpp"
 #include "pool/core/lifecycle/file_life.hpp"
 #include "pool/core/state/pool_state.hpp"
@@ -46,6 +47,10 @@ void close_file(PoolState& pool_state, std::uint32_t client, PooledFile& file) {
     }
     if (opens->second.writes) {
         pool_state.clients.at(client).end_writing();
+    }
+    const Log& log = pool_state.clients.at(client).log();
+    if (log.mapped() && log.header().forked.load(relaxed) != 0) {
+        file.lifecycle.may_be_inherited = true;
     }
     file.opens.by_client.erase(opens);
     if (file.opens.by_client.empty() && file.prefetch.asked_by_peer_ns == never_ns) {

@@ -21,6 +21,9 @@ struct LifecycleState {
 
     // When the file system was last asked whether the file has a name.
     std::int64_t name_asked_ns = never_ns;
+    // Whether a client that had the file open has forked: a child that has not used the file yet
+    // may still do so.
+    bool may_be_inherited = false;
 };
 
 }  // namespace forebay::pool
