@@ -1,6 +1,6 @@
 #!/bin/bash
 # Makes Debian's packages of what `release` has built, has lintian look at them, and installs them
-# by apt in a Debian 12 that has nothing else: doctor, a run with the pool, benchmarks with both MPIs,
+# by apt in a Debian 12 that has nothing else: doctor, a run with the pool, benchmarks on both MPIs
 # and taking them off. Has rpmbuild make an rpm of the same, which rpmlint looks at. Needs root and
 # the network. FOREBAY_ROOTS names a folder where the Debian is kept for the next time. In what
 # `expect` runs, set -e does not count.
