@@ -226,3 +226,29 @@ def test_tar_of_what_is_being_drained(folder: Path) -> None:
     script = f'for i in 1 2 3; do python3 -c "{write}"; tar -cf - file | wc -c; echo $?; done'
     command = ["bash", "-o", "pipefail", "-c", script]
     pooled.Twice(command=command).ensure_same(folder, {"pool_quiet": "20"})
+
+
+TIMES_IN_TURN = """
+import os, sys
+past = 0
+for i in range(150):
+    with open(f"a{i}", "wb", 0) as pooled:
+        pooled.write(b"x" * 100)
+    os.mknod(f"b{i}")  # by the kernel, later
+    if os.stat(f"b{i}").st_mtime_ns < os.stat(f"a{i}").st_mtime_ns:
+        past += 1
+print(past)
+"""
+
+
+@HOW
+def test_a_file_of_the_pool_looked_newer_than_one_that_was_made_after_it(
+    settings: Mapping[str, str], folder: Path
+) -> None:
+    """Its time was that at which the daemon took the write, in finer steps than the kernel's."""
+    with pooled.pool(folder, settings) as one:
+        said = pooled.run([sys.executable, "-c", TIMES_IN_TURN], one.folder, one.environment())
+        ensure(said == "0\n", f"{said} of 150 files")
+    for i in range(150):
+        a, b = one.folder / f"a{i}", one.folder / f"b{i}"
+        ensure(a.stat().st_mtime_ns <= b.stat().st_mtime_ns, f"{i}: drained, it looks newer")

@@ -159,11 +159,12 @@ int run(std::span<char* const> words) {
     const forebay::adapters::SteadyClock steady;
     const forebay::adapters::CalendarClock calendar;
     const forebay::adapters::ProcessorTime effort;
+    const forebay::adapters::FileTicks file_ticks;
     auto peers = listen_for_peers(*options, steady);
     if (!peers) {
         return fail(peers.error(), not_all);
     }
-    auto server = DaemonServer::make(*options, {steady, calendar, &effort}, peers->get());
+    auto server = DaemonServer::make(*options, {steady, calendar, &effort, &file_ticks}, peers->get());
     if (!server) {
         return fail(server.error(), not_all);
     }

@@ -60,6 +60,8 @@ struct PoolPorts {
     const ports::TimeSource* effort = nullptr;
     // Null: there is no journal, and writes are acknowledged when they are in the pool.
     JournalWriter* journal = nullptr;
+    // Null: the kernel's file times have no ticks.
+    const ports::TickSource* file_ticks = nullptr;
     // Null: no filter of known inodes is kept.
     KnownInodes* inodes = nullptr;
 };

@@ -67,6 +67,7 @@ DaemonContext::DaemonContext(SharedSegment directory_segment, SharedCleanMemory 
             .clean = &clean,
             .effort = clocks.effort,
             .journal = journal.writer.get(),
+            .file_ticks = clocks.file_ticks,
             .inodes = options.inodes},
            shared_if(options.pool, post != nullptr)},
       tickets{pool, coherence, openings} {

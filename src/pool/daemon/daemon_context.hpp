@@ -55,6 +55,7 @@ struct DaemonClocks {
     const ports::TimeSource& calendar;  // CLOCK_REALTIME, for the times of files
     // CPU time of this process; null: its use is not bounded
     const ports::TimeSource* effort = nullptr;
+    const ports::TickSource* file_ticks = nullptr;  // null: file times have no ticks
 };
 
 struct DaemonContext {

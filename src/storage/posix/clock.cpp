@@ -16,6 +16,14 @@ std::int64_t SteadyClock::now_ns() const noexcept { return time_ns_of(CLOCK_MONO
 
 std::int64_t CalendarClock::now_ns() const noexcept { return time_ns_of(CLOCK_REALTIME); }
 
+std::int64_t FileTicks::last_tick_ns() const noexcept { return time_ns_of(CLOCK_REALTIME_COARSE); }
+
+std::int64_t FileTicks::tick_ns() const noexcept {
+    timespec length{};
+    ::clock_getres(CLOCK_REALTIME_COARSE, &length);
+    return nanoseconds_of(length);
+}
+
 std::int64_t ProcessorTime::now_ns() const noexcept { return time_ns_of(CLOCK_PROCESS_CPUTIME_ID); }
 
 std::optional<std::int64_t> start_ticks_in(std::string_view stat) {

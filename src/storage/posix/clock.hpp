@@ -19,6 +19,13 @@ public:
     [[nodiscard]] std::int64_t now_ns() const noexcept override;
 };
 
+// CLOCK_REALTIME_COARSE, by which the kernel sets the times of files that it changes.
+class FileTicks final : public ports::TickSource {
+public:
+    [[nodiscard]] std::int64_t last_tick_ns() const noexcept override;
+    [[nodiscard]] std::int64_t tick_ns() const noexcept override;
+};
+
 // CLOCK_PROCESS_CPUTIME_ID: the CPU time of all threads of this process.
 class ProcessorTime final : public ports::TimeSource {
 public:

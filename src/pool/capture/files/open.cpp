@@ -19,14 +19,14 @@ namespace forebay::capture {
 
 namespace {
 
-bool may_write(int flags) noexcept {
+bool opens_to_write(int flags) noexcept {
     return (flags & O_ACCMODE) == O_WRONLY || (flags & O_ACCMODE) == O_RDWR;
 }
 
 // With O_TRUNC the kernel empties a file also for a descriptor that cannot write: then the file
 // leaves the pool. Returns 0 or an errno.
 int prepare_emptying(int folder, const char* path, int flags) noexcept {
-    if ((flags & O_TRUNC) == 0 || may_write(flags) || (flags & (O_PATH | O_DIRECTORY)) != 0) {
+    if ((flags & O_TRUNC) == 0 || opens_to_write(flags) || (flags & (O_PATH | O_DIRECTORY)) != 0) {
         return 0;
     }
     const int follow = (flags & O_NOFOLLOW) != 0 ? AT_SYMLINK_NOFOLLOW : 0;
@@ -36,7 +36,7 @@ int prepare_emptying(int folder, const char* path, int flags) noexcept {
 // Whether O_TRUNC has to be withheld from the kernel: truncation of a pooled file goes to the
 // daemon, in order with the file's deposits.
 bool is_emptied_by_us(int folder, const char* path, int flags) noexcept {
-    const bool asked = (flags & O_TRUNC) != 0 && may_write(flags);
+    const bool asked = (flags & O_TRUNC) != 0 && opens_to_write(flags);
     if (!asked || (flags & (O_PATH | O_DIRECTORY)) != 0 || path == nullptr) {
         return false;
     }
@@ -152,7 +152,7 @@ int open_by_handle_at(int mounted, file_handle* handle, int flags) noexcept {
     }
     const int before = errno;
     const int fd = real::open_by_handle_at(mounted, handle, flags & ~O_TRUNC);
-    const bool empties = (flags & O_TRUNC) != 0 && may_write(flags);
+    const bool empties = (flags & O_TRUNC) != 0 && opens_to_write(flags);
     return fd < 0 ? fd : taken_on(fd, flags, empties && is_regular(fd), before);
 }
 
@@ -171,8 +171,8 @@ long openat2(int folder, const char* path, const void* how, size_t bytes) noexce
     const int before = errno;
     std::memcpy(&asked, how, sizeof asked);
     const int flags = static_cast<int>(asked.flags);
-    const bool empties = (flags & O_TRUNC) != 0 && (flags & O_PATH) == 0 && may_write(flags);
-    if ((flags & O_TRUNC) != 0 && (flags & O_PATH) == 0 && !may_write(flags)) {
+    const bool empties = (flags & O_TRUNC) != 0 && (flags & O_PATH) == 0 && opens_to_write(flags);
+    if ((flags & O_TRUNC) != 0 && (flags & O_PATH) == 0 && !opens_to_write(flags)) {
         const int error = drain_all();  // the kernel empties a file that nobody can name here
         if (error != 0) {
             return fail(error);

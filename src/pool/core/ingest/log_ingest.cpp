@@ -79,7 +79,7 @@ bool LogIngest::run_once() {
             look_at(client);
         }
     }
-    calendar_ns_ = items_.empty() ? calendar_ns_ : pool_state_.ports.calendar.now_ns();
+    file_times_ = items_.empty() ? file_times_ : file_times_now(pool_state_.ports);
     const auto order = [](const Item& item) {
         return std::tuple{item.time_ns, item.client, item.number};
     };
@@ -383,7 +383,11 @@ void LogIngest::record_deposit(PooledFile& file, const Item& item) {
     const Extent extent{Offset{item.offset}, Length{item.length}};
     slot.size.store(std::max(slot.size.load(relaxed), extent.end().bytes()),
                     std::memory_order_release);
-    slot.modified_ns.store(calendar_ns_, relaxed);
+    // Logs of several clients are taken one after the other: the time does not go back by that.
+    const std::int64_t before = slot.modified_ns.load(relaxed);
+    slot.modified_ns.store(std::max(file_times_.of_change_at(item.time_ns),
+                                    before <= file_times_.calendar_ns ? before : 0),
+                           relaxed);
     slot.taken.fetch_add(item.length, relaxed);
     slot.waited_ns.fetch_add(std::clamp(item.waited_ns, std::int64_t{0}, waited_ns_max), relaxed);
     file.deposits.oldest_ns = file.deposits.held_bytes == 0 ? cutoff_ns_ : file.deposits.oldest_ns;

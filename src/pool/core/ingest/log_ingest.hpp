@@ -3,6 +3,7 @@
 // (docs/internals/pool.md). Everything in a log is untrusted input.
 #pragma once
 
+#include "pool/core/ingest/file_time.hpp"
 #include "pool/core/prefetch/prefetch.hpp"
 #include "pool/core/state/pool_state.hpp"
 
@@ -69,9 +70,9 @@ private:
 
     PoolState& pool_state_;
     BlockPrefetcher& fetch_;
-    std::int64_t cutoff_ns_ = 0;    // cutoff of this round, CLOCK_MONOTONIC
-    std::int64_t calendar_ns_ = 0;  // CLOCK_REALTIME for st_mtime
-    std::vector<Item> items_;       // entries to be taken in this round
+    std::int64_t cutoff_ns_ = 0;  // cutoff of this round, CLOCK_MONOTONIC
+    FileTimes file_times_;        // for st_mtime
+    std::vector<Item> items_;     // entries to be taken in this round
     std::vector<Deposit> displaced_;
     std::vector<GivenUpWrite> given_up_;
 };

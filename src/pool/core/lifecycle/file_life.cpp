@@ -175,7 +175,9 @@ bool FileLife::stamped(PooledFile& file) {
         [this, &file, modified, stamp](std::int64_t /*error*/) {
             note_changed(pool_state_, file, *stamp, modified);
             std::atomic<std::int64_t>& now = pool_state_.files.slot_of(file).modified_ns;
-            now.store(now.load(relaxed) == modified ? 0 : now.load(relaxed), relaxed);
+            // A deposit within the same tick may have come meanwhile.
+            const bool done = now.load(relaxed) == modified && file.deposits.held_bytes == 0;
+            now.store(done ? 0 : now.load(relaxed), relaxed);
             file.stamp.mark_changed_here();
             pool_state_.files.mark_busy(file);
         });

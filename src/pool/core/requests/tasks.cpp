@@ -7,6 +7,7 @@
 #include "foundation/base/contracts.hpp"
 #include "pool/core/flush/change_time.hpp"
 #include "pool/core/flush/sync.hpp"
+#include "pool/core/ingest/file_time.hpp"
 #include "pool/core/lifecycle/file_opens.hpp"
 #include "pool/core/state/room.hpp"
 
@@ -259,7 +260,7 @@ void FileTasks::truncated(PooledFile& file, Length bytes, std::vector<Extent> ke
     file.stamp.bytes = bytes.bytes();
     slot.size.store(size, std::memory_order_release);
     if (pool_state_.files.state_of(file) != FileState::through) {
-        slot.modified_ns.store(pool_state_.ports.calendar.now_ns(), relaxed);
+        slot.modified_ns.store(file_times_now(pool_state_.ports).now(), relaxed);
     }
     pool_state_.files.notify(file);
 }
