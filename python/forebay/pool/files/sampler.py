@@ -12,7 +12,7 @@ from forebay.common.model.record import PoolSample
 from forebay.pool.files.daemon_socket import PoolSocket
 from forebay.pool.model.messages import Ask
 from forebay.pool.model.pool import PoolStatus
-from forebay.pool.model.sampling import PoolSampling, sample_of
+from forebay.pool.model.sampling import AT_START, PoolSampling, sample_of
 
 _ANSWER_SECONDS_MAX = 5.0
 _STOP_SECONDS_MAX = 1.0
@@ -28,6 +28,7 @@ class PoolSampler:
         self._daemon = daemon
         self._begin = begin
         self._sampling = PoolSampling()
+        self._sampling.add(AT_START)  # the first answer may come late
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="pool sampler", daemon=True)

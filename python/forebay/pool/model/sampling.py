@@ -16,6 +16,10 @@ _COST_SHARE = 0.02
 the daemon about as much as to decode it."""
 
 
+AT_START = PoolSample(seconds=0.0, taken=0, stored=0, outstanding=0, waited_seconds=0.0)
+"""What a daemon of one run has when its program starts: a journal was replayed before."""
+
+
 def sample_of(status: PoolStatus, seconds: float) -> PoolSample:
     """The sample of a status that was got so many `seconds` after the program's start."""
     return PoolSample(
