@@ -17,9 +17,18 @@ from forebay.common.model.record import FileRecord, Record, Traffic
 from forebay.common.model.units import MIB
 from forebay.layout.model import Layout, LayoutChange, WantedLayout
 from forebay.machine_ports import World
+from forebay.run.use_case.run_report import RunReport
 from forebay_tuning.advise.model.advice import Advice
+from forebay_tuning.advise.model.ready import ready
 from forebay_tuning.apply.files import RealFolders
-from forebay_tuning.apply.use_case import NOT_APPLIED, ApplyRequest, apply_advice, measured_in
+from forebay_tuning.apply.report import as_text as applied_text
+from forebay_tuning.apply.use_case import (
+    NOT_APPLIED,
+    Applied,
+    ApplyRequest,
+    apply_advice,
+    measured_in,
+)
 from forebay_tuning.verify.command import status_of
 from forebay_tuning.verify.files import Timer
 from forebay_tuning.verify.model import LOOKS, Verdict, interim_test, is_look, order
@@ -500,3 +509,17 @@ def test_the_page_holds_what_the_verdict_says(make_world: Make, tmp_path: Path) 
     assert "Not seen to take effect" in render_verification(missing, ["./program"])
     nothing = replace(done, verification=None, trouble="a run failed")
     assert "a run failed" in render_verification(nothing, ["./program"])
+
+
+def test_apply_ends_with_lines_for_a_job_script() -> None:
+    run = RunReport(
+        status=0, seconds=1.0, command=("./a",), record=None, jobs=(), files=(), warnings=(),
+        reasons=(),
+    )  # fmt: skip
+    one = advice(stripe_count=4, processes=2)
+    batch = ready(one, directory="/scratch/my run", command="mpiexec -n 4 ./a").batch
+    text = applied_text(one, Applied(run=run, effects=(), before=None), batch=batch)
+    assert "\nFor a job script:\n  forebay layout set -c 4 '/scratch/my run'\n" in text
+    assert text.endswith("--set cb_nodes=2 -- mpiexec -n 4 ./a")
+    failed = Applied(run=replace(run, status=3), effects=(), before=None)
+    assert "job script" not in applied_text(one, failed, batch=batch)

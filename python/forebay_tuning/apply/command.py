@@ -7,16 +7,16 @@ from typing import Annotated
 import typer
 
 from forebay.common.model.output_format import Format
-from forebay.common.model.printable import printable_lines
+from forebay.common.model.printable import printable_lines, shell_words
 from forebay.common.options import FormatOption, OutputFolder
 from forebay.common.report.output import json_line
 from forebay.world import real_world
 from forebay_tuning.advise.files.advice_file import read_advice
-from forebay_tuning.advise.model.ready import chosen
+from forebay_tuning.advise.model.ready import chosen, ready
 from forebay_tuning.apply import SHORT_HELP
 from forebay_tuning.apply.files import RealFolders
 from forebay_tuning.apply.report import as_json, as_text
-from forebay_tuning.apply.use_case import ApplyRequest, apply_advice, directory_of
+from forebay_tuning.apply.use_case import ApplyRequest, apply_advice, directory_of, placed
 
 HELP = """Run an unmodified program with what `forebay advise -o` advised, and read back what took
 effect.
@@ -63,7 +63,13 @@ def apply(
         advice=found, command=tuple(command), directory=directory_of(one, directory)
     )
     done = apply_advice(request, real_world(), RealFolders())
-    text = json_line(as_json(done)) if form is Format.JSON else printable_lines(as_text(one, done))
+    if form is Format.JSON:
+        text = json_line(as_json(done))
+    else:
+        where = request.directory
+        words = shell_words(placed(command, where))
+        batch = ready(one, directory=str(where), command=words).batch
+        text = printable_lines(as_text(one, done, batch=batch))
     print(text, file=sys.stderr)
     raise typer.Exit(done.exit_status)
 

@@ -1,5 +1,6 @@
 """Prints a run with advice: as text for people, and as JSON."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from forebay.common.report.output import plain
@@ -7,13 +8,16 @@ from forebay_tuning.advise.model.advice import Advice
 from forebay_tuning.apply.use_case import Applied, Effect
 
 
-def as_text(advice: Advice, done: Applied) -> str:
-    """The settings, and whether each took effect, as text for people."""
+def as_text(advice: Advice, done: Applied, *, batch: Sequence[str] = ()) -> str:
+    """The settings, and whether each took effect, as text for people; then, if the run succeeded,
+    the lines `batch`, which do the same in a job script."""
     lines = [f"forebay apply: {done.run.seconds:.3f} s, status {done.run.status}"]
     if advice.keeps:
         lines.append("  the advice is to keep everything: nothing was set")
     lines += [f"  {effect_text(one)}" for one in done.effects]
     lines += [f"  warning: {text}" for text in done.run.warnings]
+    if batch and done.exit_status == 0:
+        lines += ["", "For a job script:", *(f"  {line}" for line in batch)]
     return "\n".join(lines)
 
 
