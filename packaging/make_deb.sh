@@ -23,7 +23,7 @@ cp -r packaging/debian "$tree"
 cat > "$tree/debian/changelog" <<EOF
 forebay ($version) $suite; urgency=medium
 
-  * See /usr/share/doc/forebay/CHANGELOG.md.gz.
+  * See CHANGELOG.md.
 
  -- The Forebay authors <forebay@localhost>  $date
 EOF
