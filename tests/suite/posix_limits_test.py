@@ -58,7 +58,7 @@ def test_deposits_of_others_are_read_where_nothing_large_can_be_mapped(folder: P
     pooled.Twice(command=command, seconds_max=30).ensure_same(folder)
 
 
-def _with_little_to_lock(case: str) -> list[str | Path]:
+def with_little_to_lock(case: str) -> list[str | Path]:
     """A program that may lock 8 MiB, also where root runs it."""
     prefix = ["prlimit", "--memlock=8388608"]
     if os.geteuid() == 0:
@@ -73,4 +73,4 @@ def _with_little_to_lock(case: str) -> list[str | Path]:
 )
 def test_mlockall_counts_what_a_program_has_without_the_pool(case: str, folder: Path) -> None:
     """The pool's mapping of 16 GiB and the capture's tables made it fail with ENOMEM."""
-    pooled.Twice(command=_with_little_to_lock(case)).ensure_same(folder)
+    pooled.Twice(command=with_little_to_lock(case)).ensure_same(folder)

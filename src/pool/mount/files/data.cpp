@@ -93,7 +93,8 @@ int fallocate(const FuseRequest& asked, fuse_ino_t number, int mode, off_t offse
             return fast.error;
         }
     }
-    return errno_of_call(::fallocate(handle.fd.get(), mode, offset, bytes));
+    return asked.server.with_room_below(
+        [&] { return errno_of_call(::fallocate(handle.fd.get(), mode, offset, bytes)); });
 }
 
 int lseek(const FuseRequest& asked, fuse_ino_t number, off_t offset, int whence,

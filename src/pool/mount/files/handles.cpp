@@ -104,9 +104,11 @@ int create(const FuseRequest& asked, fuse_ino_t parent, const char* name, mode_t
            fuse_file_info* file) {
     auto handle = std::make_unique<OpenHandle>();
     handle->flags = file->flags;
-    handle->fd = open_or_create(asked, parent, name, mode, file->flags & ~O_TRUNC);
-    if (!handle->fd.valid()) {
-        const int error = errno;
+    int error = asked.server.with_room_below([&] {
+        handle->fd = open_or_create(asked, parent, name, mode, file->flags & ~O_TRUNC);
+        return handle->fd.valid() ? 0 : errno;
+    });
+    if (error != 0) {
         const pid_t caller = fuse_req_ctx(asked.request)->pid;
         return error == EMFILE && asked.server.trimmer().comes_again({caller, parent, name})
                    ? ESTALE
@@ -115,9 +117,8 @@ int create(const FuseRequest& asked, fuse_ino_t parent, const char* name, mode_t
     asked.server.trimmer().has_come({fuse_req_ctx(asked.request)->pid, parent, name});
     OwnFd path{::open(DescriptorName{handle->fd.get()}.text(), O_PATH | O_CLOEXEC)};
     fuse_entry_param entry{};
-    int error = path.valid()
-                    ? fill_entry(asked.server, std::move(path), AnswerOrder::unordered, entry)
-                    : errno;
+    error = path.valid() ? fill_entry(asked.server, std::move(path), AnswerOrder::unordered, entry)
+                         : errno;
     if (error != 0) {
         return error;
     }

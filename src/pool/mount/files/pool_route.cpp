@@ -4,6 +4,7 @@
 
 #include "foundation/base/atomics.hpp"
 #include "pool/client/known_file.hpp"
+#include "pool/mount/serving/unanswered_requests.hpp"
 
 #include <algorithm>
 #include <array>
@@ -195,8 +196,14 @@ std::int64_t PoolRoute::write_below(FileUse& use, OpenHandle& handle, const Writ
     }
     const auto before = static_cast<std::int64_t>(all.bytes.size() - order.bytes.size());
     iovec piece{const_cast<std::byte*>(order.bytes.data()), order.bytes.size()};
-    const ssize_t moved =
-        ::pwritev2(handle.fd.get(), &piece, 1, order.offset, order.appends ? RWF_APPEND : 0);
+    const int flags = order.appends ? RWF_APPEND : 0;
+    ssize_t moved = ::pwritev2(handle.fd.get(), &piece, 1, order.offset, flags);
+    if (moved < 0 && UnansweredRequests::is_full(errno)) {
+        const int error = errno;
+        const bool comes = room_comes_ && room_comes_();
+        errno = error;
+        moved = comes ? ::pwritev2(handle.fd.get(), &piece, 1, order.offset, flags) : -1;
+    }
     if (moved < 0) {
         return before > 0 ? before : -errno;
     }

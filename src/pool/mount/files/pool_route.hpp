@@ -14,10 +14,12 @@
 #include "tier/live/live_tier.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <sys/stat.h>
+#include <utility>
 
 namespace forebay::mount {
 
@@ -33,6 +35,9 @@ public:
     explicit PoolRoute(PoolLink* link) noexcept : link_{link} {}
     // Files below may have replicas. Called before any request.
     void use_tier(tier::LiveTier& tier) noexcept { tier_ = &tier; }
+    // `room_comes` is called when the file system below is full: it waits for files that are closed
+    // and unlinked. True: a write is worth another try.
+    void use_room(std::function<bool()> room_comes) { room_comes_ = std::move(room_comes); }
 
     // A handle was opened, or was closed (the last one ends the file's use of the pool). Returns 0
     // or an errno.
@@ -114,6 +119,7 @@ private:
 
     PoolLink* link_;
     tier::LiveTier* tier_ = nullptr;
+    std::function<bool()> room_comes_;
 };
 
 }  // namespace forebay::mount

@@ -29,7 +29,7 @@ namespace forebay::mount {
 namespace {
 
 // Serving threads: some may wait for the pool, the file system or a sync, while one reads requests.
-constexpr std::size_t threads_max = 8;
+constexpr std::uint32_t threads_max = 8;
 // Background requests (page reads of mappings, closes) in flight; libfuse's default of 12 is soon
 // used up.
 constexpr unsigned background_max = 64;
@@ -121,6 +121,7 @@ Result<std::unique_ptr<MountServer>> MountServer::make(const MountOptions& optio
         }
     }
     server->route_.emplace(server->link_.get());
+    server->route_->use_room([made = server.get()] { return made->waits_for_others(); });
     if (auto opened = server->open_below(); !opened) {
         return failure(std::move(opened.error()));
     }
@@ -257,7 +258,8 @@ Result<void> MountServer::mount() {
 // Processes the INIT request, which tells what the kernel supports.
 Result<void> MountServer::agree() {
     fuse_buf request{};
-    while (io_.offered == 0 && receive(request)) {
+    std::optional<UnansweredRequests::Busy> busy;
+    while (io_.offered == 0 && receive(request, busy)) {
         fuse_session_process_buf(session_, &request);
     }
     std::free(request.mem);  // NOLINT(cppcoreguidelines-no-malloc): libfuse allocated it
@@ -294,14 +296,21 @@ int MountServer::evict_attributes(fuse_ino_t number) noexcept {
     return -fuse_lowlevel_notify_inval_inode(session_, number, attributes_only, 0);
 }
 
-bool MountServer::receive(fuse_buf& request) {
+bool MountServer::waits_for_others() noexcept {
+    lead_.pass_on();
+    return unanswered_.wait(fuse_session_fd(session_), threads_max);
+}
+
+bool MountServer::receive(fuse_buf& request, std::optional<UnansweredRequests::Busy>& busy) {
     const int fd = fuse_session_fd(session_);
     auto until = std::chrono::steady_clock::now() + looks_for;
     while (fuse_session_exited(session_) == 0) {
+        busy.emplace(unanswered_);
         const int got = fuse_session_receive_buf(session_, &request);
         if (got > 0) {
             return true;
         }
+        busy.reset();
         if (got == 0 || (got != -EAGAIN && got != -EINTR)) {
             return false;
         }
@@ -328,7 +337,8 @@ void MountServer::serve_in_thread() {
         lead_.take();
         bool goes_on = true;
         while (lead_.leads() && goes_on) {
-            goes_on = receive(request);
+            std::optional<UnansweredRequests::Busy> busy;
+            goes_on = receive(request, busy);
             if (goes_on) {
                 if (takes_long(request, below_is_local_)) {
                     lead_.pass_on();
@@ -353,7 +363,7 @@ void MountServer::serve() {
         trimmer_->start(session_, limit.rlim_cur);
     }
     std::vector<std::thread> threads;
-    for (std::size_t i = 0; i < threads_max; ++i) {
+    for (std::uint32_t i = 0; i < threads_max; ++i) {
         threads.emplace_back([this] { serve_in_thread(); });
     }
     for (std::thread& one : threads) {

@@ -14,6 +14,7 @@
 #include "pool/mount/serving/directory_lock.hpp"
 #include "pool/mount/serving/fuse.hpp"
 #include "pool/mount/serving/request_lead.hpp"
+#include "pool/mount/serving/unanswered_requests.hpp"
 #include "pool/mount/tree/inode_trimmer.hpp"
 #include "pool/mount/tree/inodes.hpp"
 #include "tier/live/live_tier.hpp"
@@ -83,6 +84,13 @@ public:
     [[nodiscard]] InodeTrimmer& trimmer() noexcept { return *trimmer_; }
     [[nodiscard]] PoolRoute& route() noexcept { return *route_; }
     [[nodiscard]] RequestLead& lead() noexcept { return lead_; }
+    // `attempt` returns 0 or an errno. If it finds no room on the file system, it is called once
+    // more when everything that programs have closed and unlinked is gone. Passes the lead on then.
+    template <class Attempt>
+    [[nodiscard]] int with_room_below(const Attempt& attempt) {
+        const int error = attempt();
+        return UnansweredRequests::is_full(error) && waits_for_others() ? attempt() : error;
+    }
     [[nodiscard]] LockWaiter& lock_waiter() noexcept { return lock_waiter_; }
     [[nodiscard]] CustomIo& io() noexcept { return io_; }
     // Whether the server has root's privileges, and so acts as its callers.
@@ -110,13 +118,17 @@ private:
     // Processes INIT; fails if the kernel lacks FUSE_DIRECT_IO_ALLOW_MMAP (Linux 6.6).
     [[nodiscard]] Result<void> agree();
     void serve_in_thread();
-    // Reads the next request, if this thread leads. False: the mount is gone.
-    [[nodiscard]] bool receive(fuse_buf& request);
+    // Waits until other threads have answered all other requests. False: they have not.
+    [[nodiscard]] bool waits_for_others() noexcept;
+    // Reads the next request, if this thread leads, which is busy from then on. False: the mount is
+    // gone.
+    [[nodiscard]] bool receive(fuse_buf& request, std::optional<UnansweredRequests::Busy>& busy);
 
     MountOptions options_;
     bool by_root_ = false;
     bool below_is_local_ = false;  // it answers without waiting for a server or a replica
     RequestLead lead_;
+    UnansweredRequests unanswered_;
     std::unique_ptr<PoolLink> link_;
     std::optional<PoolRoute> route_;
     std::optional<DirectoryLock> lock_;

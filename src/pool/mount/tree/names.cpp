@@ -90,11 +90,10 @@ void forget_many(fuse_req_t request, std::size_t count, fuse_forget_data* all) {
 // Creates a file or directory with the caller's identity: `make` returns as the system call does.
 template <class Make>
 int made(const FuseRequest& asked, fuse_ino_t parent, const char* name, const Make& make) {
-    int error = 0;
-    {
+    const int error = asked.server.with_room_below([&] {
         const CallerIdentity caller{*fuse_req_ctx(asked.request), asked.server.by_root()};
-        error = errno_of_call(make());
-    }
+        return errno_of_call(make());
+    });
     return error != 0 ? error
                       : answer_entry(asked, parent, name, AnswerOrder::unordered, NoRoom::waits);
 }
