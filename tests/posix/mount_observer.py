@@ -492,6 +492,25 @@ def collapsing() -> object:
     return os.stat("collapsed").st_size
 
 
+@observed
+def not_caching() -> object:
+    rwf_dontcache = 0x80
+    with open(make("uncached"), "r+b", buffering=0) as file:
+        return os.pwritev(file.fileno(), [b"abc"], 0, rwf_dontcache)
+
+
+@observed
+def seeking_beyond_all_files() -> object:
+    with open(make("beyond"), "r+b", buffering=0) as file:
+        return os.lseek(file.fileno(), 1 << 60, os.SEEK_SET)
+
+
+@observed
+def writing_beyond_all_files() -> object:
+    with open(make("too_far"), "r+b", buffering=0) as file:
+        return os.pwrite(file.fileno(), b"abc", 1 << 60)
+
+
 def main() -> None:
     said: dict[str, object] = {}
     for name, observation in OBSERVATIONS.items():

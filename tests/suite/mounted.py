@@ -18,10 +18,12 @@ from suite.verdict import ensure
 PROGRAM = m.LIBRARIES / "forebay-mount"
 CAPTURES = "--captured"
 SECONDS_MAX = 60
-DIFFERENT = {
+DIFFERENT: Mapping[str, object] = {
     # docs/internals/mount.md, "What is different".
     "copying_to_another_file_system": "EXDEV",
     "collapsing": "ENOTSUP",
+    "not_caching": "ENOTSUP",
+    "seeking_beyond_all_files": 1 << 60,
 }
 """What tests/posix/mount_observer.py finds through the mount only, by observation."""
 CAPTURED = """
