@@ -50,6 +50,9 @@ if(NOT SKBUILD)
     # The dashboard, and the timer that writes metrics for node_exporter (docs/site.md).
     install(DIRECTORY ${packaging}/monitoring DESTINATION ${FOREBAY_DATA_DESTINATION}/forebay
             USE_SOURCE_PERMISSIONS)
+    # Slurm's burst buffer (docs/site.md).
+    install(FILES ${packaging}/slurm/burst_buffer.lua
+            DESTINATION ${FOREBAY_DATA_DESTINATION}/forebay/slurm)
     if(FOREBAY_PYTHON_PACKAGES)
         install(
             CODE "execute_process(

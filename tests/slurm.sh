@@ -7,7 +7,9 @@
 #                                   the folder lies outside of /tmp. TRACKING: how it finds a job's
 #                                   processes, linuxproc (usual) or cgroup (version 1: a freezer for
 #                                   each node); memory: as cgroup, and --mem of a job is its limit.
-#                                   With the plugin of build/release, if it was built
+#                                   With the plugin of build/release, if it was built, and with the
+#                                   burst buffer of packaging/slurm, if this Slurm has Lua; its fast
+#                                   storage is FOLDER/bb
 #   slurm.sh down FOLDER            ends it and removes FOLDER
 set -euo pipefail
 action=${1:?up or down}
@@ -63,6 +65,18 @@ END
     fi
 }
 
+# Settings of slurmctld; whether it calls Lua is known by a library that it loads.
+burst_buffer() {
+    if ! compgen -G '/usr/lib/*/slurm*/burst_buffer_lua.so' > /dev/null; then return; fi
+    mkdir -m 1777 "$folder/bb"
+    sed -e "s|^local fast_storage = .*|local fast_storage = \"$folder/bb\"|" \
+        -e "s|^local forebay = .*|local forebay = \"$folder/forebay\"|" \
+        -e 's|^local wait_seconds = .*|local wait_seconds = 30|' \
+        "$sources/packaging/slurm/burst_buffer.lua" > "$folder/burst_buffer.lua"
+    echo 'StageInTimeout=600' > "$folder/burst_buffer.conf"
+    echo 'BurstBufferType=burst_buffer/lua'
+}
+
 down() {
     export SLURM_CONF=$conf
     scancel --quiet --state=RUNNING 2> /dev/null || true
@@ -92,7 +106,9 @@ up() {
         --pid-file="$folder/munged.pid" --log-file="$folder/munged.log" \
         --seed-file="$folder/munge.seed"
     plugin_files
+    chmod 755 "$folder"
     cat > "$conf" << END
+$(burst_buffer)
 ClusterName=forebay
 SlurmctldHost=$host(127.0.0.1)
 SlurmctldPort=$(port)

@@ -4,11 +4,11 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Optional
 
 import typer
 
-from forebay.common.model.errors import TierError
+from forebay.common.model.errors import TierError, UsageError
 from forebay.common.model.named_path import named_path
 from forebay.common.model.output_format import Format
 from forebay.common.model.printable import printable
@@ -88,6 +88,14 @@ Examples:
   forebay tier policy set /scratch/me/logs off
 {_STATUSES}"""
 PRELOAD_HELP = f"""Copy files to fast storage, and return when they are there.
+
+With --fast and --dir it fills fast storage before a tier is started over DIR with it: in a job that
+only copies, say. Then no tier may have FAST meanwhile.
+
+\b
+Examples:
+  forebay tier preload /scratch/me/input
+  forebay tier preload --dir /scratch/me --fast /bb/me /scratch/me/input
 {_STATUSES}"""
 SYNC_HELP = f"""Move what is in fast storage only, of files or all below folders, and wait for it.
 {_STATUSES}"""
@@ -175,9 +183,24 @@ def set_policy(
     print(_tiers().tool("policy", "set", str(folder), *words), end="")
 
 
-def preload(paths: _Paths) -> None:
+def preload(
+    paths: _Paths,
+    fast: Annotated[
+        Optional[Path], option("--fast", "FAST", "Without a tier: its folder.", parser=named_path)
+    ] = None,
+    folder: Annotated[
+        Optional[Path],
+        option("--dir", "DIR", "Without a tier: where one will be.", parser=named_path),
+    ] = None,
+) -> None:
     """Copies files to fast storage."""
-    _give(_files_below(paths), TierOrder.FILL)
+    files = _files_below(paths)
+    if fast is None and folder is None:
+        _give(files, TierOrder.FILL)
+    elif fast is None or folder is None:
+        raise UsageError("cannot use one of --fast and --dir alone. Say both.")
+    else:
+        _tiers().fill(TierStart(folder=folder, fast=fast, policy=""), files)
 
 
 def sync(paths: _Paths) -> None:

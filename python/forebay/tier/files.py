@@ -27,6 +27,7 @@ _STATE = "user.forebay.state"
 _STATUS = "user.forebay.status"
 _LOG = "mount.log"
 _READY_SECONDS_MAX = 600.0  # setting right what an earlier tier has left may take long
+_FILES_A_COMMAND = 200  # of PATH_MAX each, they fit a command line
 _NO_TIER = {errno.ENODATA, errno.EOPNOTSUPP, errno.ENOSYS}
 
 
@@ -127,6 +128,21 @@ class LocalTiers:
             told = [line.removeprefix(prefix) for line in done.stderr.splitlines()]
             raise TierError(" ".join(told) or f"{TOOL_NAME} ended with {done.returncode}")
         return done.stdout
+
+    def fill(self, place: TierStart, files: Sequence[Path]) -> None:
+        """Copies files to a fast place that no tier has. Raises TierError with what was not copied,
+        behind all others."""
+        place.fast.mkdir(mode=0o700, parents=True, exist_ok=True)
+        where = (str(place.fast.resolve()), str(place.folder.resolve()))
+        failed: list[str] = []
+        for first in range(0, len(files), _FILES_A_COMMAND):
+            names = (str(file.resolve()) for file in files[first : first + _FILES_A_COMMAND])
+            try:
+                self.tool("preload", *where, *names)
+            except TierError as error:
+                failed.append(str(error))
+        if failed:
+            raise TierError(" ".join(failed))
 
     def _words(self, order: TierStart) -> Sequence[str]:
         private = ("--private",) if order.is_private else ()
