@@ -62,6 +62,11 @@ there is set right first, and moved. Programs that stand in DIR already enter it
 Examples:
   forebay tier start /scratch/me --fast /local/nvme/me
   forebay tier start . --fast /dev/shm/me --policy "write preload move=job"
+
+\b
+On each node of a job, with fast storage that the nodes share or of their own:
+  srun --ntasks-per-node=1 sh -c \
+    'forebay tier start /scratch/me --fast /bb/me/$SLURMD_NODENAME --shared'
 {_STATUSES}"""
 STOP_HELP = f"""End a tier: unmount DIR, move what is in fast storage, and return when all is there.
 
@@ -74,6 +79,7 @@ STATUS_HELP = f"""Say what lies in fast storage below a folder, and what was don
 \b
 In its output:
   waiting    files whose bytes are in fast storage only
+  taken over files that were moved for tiers of other nodes that have died
   given up   files that went on at the parallel file system, since fast storage had no room
   rescued    replicas of files that somebody else has changed meanwhile; they are in FAST/rescue
 {_STATUSES}"""
@@ -130,9 +136,17 @@ def start(
     policy: Annotated[
         str, option("--policy", "WORDS", "Of folders that have none of their own.")
     ] = "write",
+    shared: Annotated[
+        bool, typer.Option("--shared", help="Tiers of other nodes are over DIR, too.")
+    ] = False,
+    wait: Annotated[
+        int, option("--wait", "SECONDS", "For bytes that another node has.", min=1)
+    ] = 60,
 ) -> None:
     """Starts a tier."""
-    _tiers().start(TierStart(folder=folder, fast=fast, policy=policy))
+    _tiers().start(
+        TierStart(folder=folder, fast=fast, policy=policy, is_shared=shared, wait_seconds=wait)
+    )
 
 
 def stop(
@@ -278,5 +292,6 @@ def _lines(found: TierStatus) -> Sequence[str]:
         f"waiting: {counted(found.waiting, 'file')} of {human_bytes(found.waiting_bytes)}",
         f"since the start: {found.made} made, {found.filled} preloaded, {found.moved} moved "
         f"({human_bytes(found.moved_bytes)}), {found.evicted} evicted, {found.given_up} given up, "
+        f"{found.taken_over} taken over, "
         f"{found.rescued} rescued, {found.failed} moves failed and are tried again",
     )

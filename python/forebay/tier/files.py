@@ -132,7 +132,13 @@ class LocalTiers:
     def fill(self, place: TierStart, files: Sequence[Path]) -> None:
         """Copies files to a fast place that no tier has. Raises TierError with what was not copied,
         behind all others."""
-        place.fast.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            place.fast.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise TierError(
+                f"cannot fill {place.fast} ({error.strerror}). Name a folder of fast storage with "
+                "--fast that you may write to."
+            ) from error
         where = (str(place.fast.resolve()), str(place.folder.resolve()))
         failed: list[str] = []
         for first in range(0, len(files), _FILES_A_COMMAND):
@@ -146,8 +152,10 @@ class LocalTiers:
 
     def _words(self, order: TierStart) -> Sequence[str]:
         private = ("--private",) if order.is_private else ()
+        shared = ("--shared",) if order.is_shared else ()
         place = ("--fast", str(order.fast.resolve()), "--policy", order.policy)
-        return (str(self._program(MOUNT_NAME)), *place, *private)
+        wait = ("--wait", str(order.wait_seconds))
+        return (str(self._program(MOUNT_NAME)), *place, *wait, *shared, *private)
 
     def _program(self, name: str) -> Path:
         program = self._libraries.find().folder / name

@@ -32,6 +32,7 @@ class TierStatus:
     evicted: int
     rescued: int
     failed: int
+    taken_over: int
     given_up: int
 
 
@@ -49,12 +50,15 @@ class FileState:
 @frozen
 class TierStart:
     """A tier that is to be started: over `folder`, with replicas in `fast`. `policy` holds for
-    folders that have none of their own."""
+    folders that have none of their own. `is_shared`: other nodes have tiers over it, too;
+    `wait_seconds` is how long an open waits for bytes of theirs without progress."""
 
     folder: Path
     fast: Path
     policy: str
     is_private: bool = False
+    is_shared: bool = False
+    wait_seconds: int = 60
 
 
 @frozen

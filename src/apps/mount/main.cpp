@@ -1,5 +1,6 @@
 // forebay-mount [--socket PATH] [--allow-other] [--captured] [--private | --within PROCESS]
-//               [--timeout SECONDS] [--fast FOLDER [--policy WORDS] [--leave]] DIRECTORY
+//               [--timeout SECONDS] [--fast FOLDER [--policy WORDS] [--wait SECONDS] [--shared]
+//               [--leave]] DIRECTORY
 // forebay-mount --enter PROCESS FOLDER COMMAND...
 //
 // A FUSE mount over a directory. The kernel sends programs' calls on the directory to this process,
@@ -13,7 +14,10 @@
 // there. A server that does not run for SECONDS (default: 60), such as a stopped one, is ended.
 //
 // With --fast, files have replicas in FOLDER (tier/live); WORDS are the policy of folders that have
-// none of their own ("write"). At the end what is not moved yet is moved, or left with --leave.
+// none of their own ("write"). Where a tier of another node has newer bytes of a file, its open
+// waits for SECONDS (60) without progress, and fails then. --shared: other nodes change files below
+// DIRECTORY, so that the kernel remembers neither names nor attributes. At the end what is not
+// moved yet is moved, or left with --leave.
 //
 // Exit status: 0 it was unmounted, 1 it could not be mounted, 2 wrong arguments, 3 it was
 // unmounted, but files could not be moved from fast storage. The second form has the command's, 126
@@ -90,6 +94,10 @@ std::optional<MountCommand> command_of(std::span<char* const> words) {
             options.fast = words[++i];
         } else if (word == "--policy" && i + 1 < words.size()) {
             options.tier_policy = words[++i];
+        } else if (word == "--wait" && i + 1 < words.size()) {
+            options.tier_wait = std::chrono::seconds{number_of(words[++i])};
+        } else if (word == "--shared") {
+            options.tier_shared = true;
         } else if (word == "--leave") {
             command.leaves = true;
         } else if (word == "--within" && i + 1 < words.size()) {
@@ -162,7 +170,8 @@ int run(std::span<char* const> words) {
         std::fputs(
             "forebay-mount: cannot use these arguments (it takes [--socket PATH] [--allow-other] "
             "[--captured] [--private | --within PROCESS] [--timeout SECONDS] [--fast FOLDER "
-            "[--policy WORDS] [--leave]] and the absolute path of a directory). Give these.\n",
+            "[--policy WORDS] [--wait SECONDS] [--shared] [--leave]] and the absolute path of a "
+            "directory). Give these.\n",
             stderr);
         return wrong_arguments;
     }

@@ -25,6 +25,9 @@ bool is_taken_over(const FoundReplica& found) noexcept {
 }
 
 RedoAction redo_clean(const FoundReplica& found) noexcept {
+    if (is_taken_over(found)) {
+        return RedoAction::remove;
+    }
     switch (compare_stamps(found.record->base, *found.file)) {
         case StampVerdict::same: return RedoAction::nothing;
         case StampVerdict::racy:

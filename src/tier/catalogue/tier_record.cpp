@@ -100,9 +100,9 @@ struct RecordBody {
     std::span<const std::byte> fields;
 };
 
-// Checks everything that both kinds have in common.
+// Checks everything that both kinds have in common; with a null key, not the sum.
 tl::expected<RecordBody, RecordDefect> open_record(std::span<const std::byte> bytes,
-                                                   RecordForm form, const RecordKey& key) {
+                                                   RecordForm form, const RecordKey* key) {
     RecordReader head{bytes.first(std::min(bytes.size(), head_bytes))};
     if (head.take(4) != record_magic) {
         return tl::unexpected{RecordDefect::not_a_record};
@@ -116,7 +116,7 @@ tl::expected<RecordBody, RecordDefect> open_record(std::span<const std::byte> by
         return tl::unexpected{RecordDefect::damaged};
     }
     const auto message = bytes.first(bytes.size() - sum_bytes);
-    if (!std::ranges::equal(sum_of(message, key), bytes.last(sum_bytes)) ||
+    if ((key != nullptr && !std::ranges::equal(sum_of(message, *key), bytes.last(sum_bytes))) ||
         state > static_cast<std::uint64_t>(ReplicaState::rescued)) {
         return tl::unexpected{RecordDefect::damaged};
     }
@@ -162,7 +162,7 @@ std::vector<std::byte> encode(const FileMarker& marker, const RecordKey& key) {
 
 tl::expected<ReplicaRecord, RecordDefect> decode_replica(std::span<const std::byte> bytes,
                                                          const RecordKey& key) {
-    const auto body = open_record(bytes, RecordForm::replica, key);
+    const auto body = open_record(bytes, RecordForm::replica, &key);
     if (!body) {
         return tl::unexpected{body.error()};
     }
@@ -190,9 +190,10 @@ tl::expected<ReplicaRecord, RecordDefect> decode_replica(std::span<const std::by
     return record;
 }
 
-tl::expected<FileMarker, RecordDefect> decode_marker(std::span<const std::byte> bytes,
-                                                     const RecordKey& key) {
-    const auto body = open_record(bytes, RecordForm::marker, key);
+namespace {
+
+tl::expected<FileMarker, RecordDefect> read_fields(
+    const tl::expected<RecordBody, RecordDefect>& body) {
     if (!body) {
         return tl::unexpected{body.error()};
     }
@@ -207,6 +208,19 @@ tl::expected<FileMarker, RecordDefect> decode_marker(std::span<const std::byte> 
         return tl::unexpected{RecordDefect::damaged};
     }
     return marker;
+}
+
+}  // namespace
+
+tl::expected<FileMarker, RecordDefect> decode_marker(std::span<const std::byte> bytes,
+                                                     const RecordKey& key) {
+    return read_fields(open_record(bytes, RecordForm::marker, &key));
+}
+
+std::optional<FileMarker> decode_foreign_marker(std::span<const std::byte> bytes,
+                                                std::uint64_t own) {
+    const auto marker = read_fields(open_record(bytes, RecordForm::marker, nullptr));
+    return marker && marker->owner != own ? std::optional{*marker} : std::nullopt;
 }
 
 }  // namespace forebay::tier

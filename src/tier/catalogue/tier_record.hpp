@@ -13,6 +13,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <tl/expected.hpp>
@@ -69,5 +70,10 @@ enum class RecordDefect {
     std::span<const std::byte> bytes, const RecordKey& key);
 [[nodiscard]] tl::expected<FileMarker, RecordDefect> decode_marker(std::span<const std::byte> bytes,
                                                                    const RecordKey& key);
+
+// What the marker of another place says, whose key is not known here: nobody has checked it, so
+// that it is a reason to wait and no more. nullopt: it is no marker, or says that it is of `own`.
+[[nodiscard]] std::optional<FileMarker> decode_foreign_marker(std::span<const std::byte> bytes,
+                                                              std::uint64_t own);
 
 }  // namespace forebay::tier

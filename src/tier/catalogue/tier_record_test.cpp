@@ -216,6 +216,14 @@ TEST(RedoOfReplicas, CleanOnesAreUsedOrRemoved) {
                 RedoAction::compare},
         RedoRow{"written outside", with(clean, written), RedoAction::remove},
         RedoRow{"the file is gone", with(clean, gone), RedoAction::remove},
+        RedoRow{
+            "another tier has newer bytes",
+            with(clean, [](FoundReplica& one) { one.marker = marker(ReplicaState::dirty, 5, 9); }),
+            RedoAction::remove},
+        RedoRow{
+            "another tier once had bytes of it",
+            with(clean, [](FoundReplica& one) { one.marker = marker(ReplicaState::clean, 4, 9); }),
+            RedoAction::nothing},
         RedoRow{"not complete", found_in(ReplicaState::filling), RedoAction::remove},
         RedoRow{"being removed", found_in(ReplicaState::evicting), RedoAction::remove},
     };
@@ -320,6 +328,21 @@ TEST(Markers, SayWhoHasBytesOfAFile) {
     EXPECT_EQ(judge_marker(marker(ReplicaState::moving, 4, 9), inode, own),
               MarkerVerdict::elsewhere);
     EXPECT_EQ(judge_marker(marker(ReplicaState::dirty), 1, own), MarkerVerdict::whole);
+}
+
+TEST(Markers, OfOtherPlacesAreReadWithoutTheirKeysAndOwnOnesAreNot) {
+    const RecordKey another_key{std::byte{9}};
+    const FileMarker foreign = marker(ReplicaState::dirty, 4, 9);
+    const auto bytes = encode(foreign, another_key);
+    EXPECT_FALSE(decode_marker(bytes, a_key));
+    EXPECT_EQ(decode_foreign_marker(bytes, own), foreign);
+    // Whoever forges one of this place has not its key.
+    EXPECT_EQ(decode_foreign_marker(encode(marker(ReplicaState::clean), another_key), own),
+              std::nullopt);
+    EXPECT_EQ(decode_foreign_marker(encode(ReplicaRecord{.owner = 9}, another_key), own),
+              std::nullopt);
+    EXPECT_EQ(decode_foreign_marker(std::span{bytes}.first(bytes.size() - 1), own), std::nullopt);
+    EXPECT_EQ(decode_foreign_marker({}, own), std::nullopt);
 }
 
 }  // namespace

@@ -135,6 +135,9 @@ void LiveTier::unlinked(int fd) {
     if (kernel::fstat(fd, &found) != 0 || found.st_nlink > 0 || !S_ISREG(found.st_mode)) {
         return;
     }
+    if (const auto name = name_of(fd, found)) {
+        global_->forget(*name);
+    }
     const std::shared_ptr<LiveFile> file = find(fd);
     if (!file) {
         return;
@@ -173,10 +176,10 @@ std::string LiveTier::describe_all(const std::string& path) {
     return fmt::format(
         R"({{"schema":"forebay.tier.status/1","fast":"{:016x}","replicas":{},"bytes":{},)"
         R"("waiting":{},"waiting_bytes":{},"made":{},"filled":{},"moved":{},"moved_bytes":{},)"
-        R"("evicted":{},"rescued":{},"failed":{},"given_up":{}}})",
+        R"("evicted":{},"rescued":{},"failed":{},"taken_over":{},"given_up":{}}})",
         fast_->owner(), all.replicas, all.bytes, all.waiting, all.waiting_bytes, counts_.made,
         counts_.filled, counts_.moved, counts_.moved_bytes, counts_.evicted, counts_.rescued,
-        counts_.failed, counts_.given_up);
+        counts_.failed, counts_.taken_over, counts_.given_up);
 }
 
 }  // namespace forebay::tier

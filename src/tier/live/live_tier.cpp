@@ -40,7 +40,8 @@ LiveTier::LiveTier(std::unique_ptr<FastFolder> fast, OwnFd fast_folder,
     : fast_{std::move(fast)},
       fast_folder_{std::move(fast_folder)},
       global_{std::move(global)},
-      policies_{std::move(policies)} {}
+      policies_{std::move(policies)},
+      peers_{fast_->path()} {}
 
 Result<std::unique_ptr<LiveTier>> LiveTier::start(const LiveOptions& options) {
     auto fast = FastFolder::open(options.fast);
@@ -74,6 +75,8 @@ Result<std::unique_ptr<LiveTier>> LiveTier::start(const LiveOptions& options) {
     }
     std::unique_ptr<LiveTier> tier{
         new LiveTier{std::move(*fast), std::move(room), std::move(*global), std::move(*policies)}};
+    tier->peer_wait_ns_ = options.peer_wait_ns;
+    tier->fast_->renew_lease();
     CopyMemory memory;
     auto found = recover(tier->parts(), memory);
     if (!found) {
@@ -81,6 +84,7 @@ Result<std::unique_ptr<LiveTier>> LiveTier::start(const LiveOptions& options) {
     }
     tier->adopt_found(*found);
     tier->thread_ = std::thread{[raw = tier.get()] { raw->run(); }};
+    tier->peer_thread_ = std::thread{[raw = tier.get()] { raw->serve_peers(); }};
     return tier;
 }
 
@@ -160,8 +164,11 @@ int LiveTier::open(const TieredOpening& opening, std::shared_ptr<LiveFile>& open
     if (!name) {
         return EIO;
     }
+    int error = wait_for_peer(opening, *name);
+    if (error != 0) {
+        return error;
+    }
     std::shared_ptr<LiveFile> file = take(*name, opening.writes);
-    int error = 0;
     {
         FileLock lock{file->mutex};
         // A replica that is being filled, or was just moved, cannot go before that has ended.

@@ -13,6 +13,7 @@
 #include "tier/mover/replicas.hpp"
 #include "tier/posix/fast_folder.hpp"
 #include "tier/posix/global_folder.hpp"
+#include "tier/posix/peer_places.hpp"
 
 #include <atomic>
 #include <condition_variable>
@@ -34,6 +35,9 @@ struct LiveOptions {
     std::string fast;       // the folder of replicas, the user's own
     std::string global;     // the folder of the parallel file system
     FolderPolicy policy{};  // of folders below that have none of their own
+    // A file of which another tier has newer bytes is waited for as long as it changes, and for so
+    // long after that.
+    std::int64_t peer_wait_ns = 60'000'000'000;
 };
 
 // A file that a program has opened.
@@ -66,7 +70,8 @@ struct LiveCounts {
     std::int64_t moved_bytes = 0;
     std::int64_t evicted = 0;
     std::int64_t rescued = 0;
-    std::int64_t failed = 0;    // moves that are tried again
+    std::int64_t failed = 0;      // moves that are tried again
+    std::int64_t taken_over = 0;  // files that were moved for tiers of other nodes that have died
     std::int64_t given_up = 0;  // files that went on at the parallel file system, for lack of room
 };
 
@@ -196,6 +201,19 @@ private:
     void note_closed(LiveFile& file);
     void relocate(LiveFile& file, ListedReplica listed, const std::string& path);
 
+    // Waits until a file has the bytes that another tier has of it. Returns an errno or 0.
+    [[nodiscard]] int wait_for_peer(const TieredOpening& opening, const ReplicaName& name);
+    struct SeenFile {
+        std::optional<FileMarker> marker{};  // that of another tier, while it has newer bytes
+        std::int64_t bytes = 0;
+        std::int64_t changed_ns = 0;  // ctime
+    };
+    [[nodiscard]] Result<SeenFile> look_at(int fd, const ReplicaName& name);
+    // Moves what a dead tier has left of one file. False: it cannot be done, or not now.
+    bool take_over(const std::string& place, const ReplicaName& name, const std::string& path);
+    // A thread that renews the lease, and hears what other nodes wait for.
+    void serve_peers();
+
     // The mover.
     void run();
     [[nodiscard]] std::shared_ptr<LiveFile> choose();
@@ -211,6 +229,8 @@ private:
     std::unique_ptr<GlobalFolder> global_;
     MemoryReplicaList list_;
     PolicyFinder policies_;
+    PeerPlaces peers_;
+    std::int64_t peer_wait_ns_ = 0;
     adapters::SteadyClock clock_;
     adapters::CalendarClock calendar_;
     std::atomic<bool> leaves_ = false;
@@ -225,6 +245,7 @@ private:
     std::condition_variable news_;
     std::int64_t looked_ns_ = 0;  // when evict_old() has looked at all; the mover's
     std::thread thread_;
+    std::thread peer_thread_;
 };
 
 }  // namespace forebay::tier

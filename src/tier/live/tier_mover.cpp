@@ -318,6 +318,15 @@ void LiveTier::end_thread(bool moves_all) {
     if (thread_.joinable()) {
         thread_.join();
     }
+    {
+        const std::lock_guard lock{mutex_};
+        ends_ = true;
+    }
+    news_.notify_all();
+    if (peer_thread_.joinable()) {
+        peer_thread_.join();
+        fast_->release_lease();
+    }
 }
 
 std::int64_t LiveTier::finish() {

@@ -59,6 +59,21 @@ Result<std::optional<FileMarker>> read_marker(TieredFile& file, const RecordKey&
     return marker ? std::optional{*marker} : std::nullopt;
 }
 
+std::optional<FileMarker> decode_any_marker(const std::optional<std::vector<std::byte>>& bytes,
+                                            const FastPlace& place) {
+    if (!bytes) {
+        return std::nullopt;
+    }
+    const auto marker = decode_marker(*bytes, place.key());
+    return marker ? std::optional{*marker} : decode_foreign_marker(*bytes, place.owner());
+}
+
+Result<std::optional<FileMarker>> read_any_marker(TieredFile& file, const FastPlace& place) {
+    const auto bytes = file.record();
+    return bytes ? Result<std::optional<FileMarker>>{decode_any_marker(*bytes, place)}
+                 : failure(bytes.error());
+}
+
 ListedReplica listed(const ReplicaName& name, const ReplicaRecord& record,
                      const VersionStamp& replica) {
     const bool waits = record.state == ReplicaState::dirty || record.state == ReplicaState::moving;

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
+#include <vector>
 
 namespace forebay::tier {
 
@@ -46,6 +48,11 @@ void follow(ReplicaRecord& record, ReplicaEvent event);
 [[nodiscard]] Result<std::optional<ReplicaRecord>> read_replica_record(TieredFile& replica,
                                                                        const RecordKey& key);
 [[nodiscard]] Result<std::optional<FileMarker>> read_marker(TieredFile& file, const RecordKey& key);
+// The same, or what another place says of the file.
+[[nodiscard]] Result<std::optional<FileMarker>> read_any_marker(TieredFile& file,
+                                                                const FastPlace& place);
+[[nodiscard]] std::optional<FileMarker> decode_any_marker(
+    const std::optional<std::vector<std::byte>>& bytes, const FastPlace& place);
 
 // How the list shows a replica with this stamp of its own.
 [[nodiscard]] ListedReplica listed(const ReplicaName& name, const ReplicaRecord& record,

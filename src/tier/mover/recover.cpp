@@ -112,7 +112,7 @@ private:
         file_ = std::move(*file);
         if (file_) {
             const auto file_stamp = file_->stamp();
-            const auto marker = read_marker(*file_, parts_.place.key());
+            const auto marker = read_any_marker(*file_, parts_.place);
             if (!file_stamp || !marker) {
                 return failure(file_stamp ? marker.error() : file_stamp.error());
             }

@@ -64,7 +64,7 @@ Result<FillEnd> fill_replica(const TierParts& parts, const ReplicaName& name,
                              const std::string& path, TieredFile& file,
                              const ports::TimeSource& clock, CopyMemory& memory) {
     const auto before = file.stamp();
-    const auto marker = read_marker(file, parts.place.key());
+    const auto marker = read_any_marker(file, parts.place);
     if (!before || !marker) {
         return failure(before ? marker.error() : before.error());
     }
@@ -113,7 +113,7 @@ Result<FillEnd> fill_replica(const TierParts& parts, const ReplicaName& name,
 Result<void> make_replica(const TierParts& parts, const ReplicaName& name, const std::string& path,
                           TieredFile& file, std::int64_t now_ns) {
     const auto base = file.stamp();
-    const auto marker = read_marker(file, parts.place.key());
+    const auto marker = read_any_marker(file, parts.place);
     if (!base || !marker) {
         return failure(base ? marker.error() : base.error());
     }
@@ -176,7 +176,7 @@ std::string note_of(const TierParts& parts, const ReplicaName& name, const std::
 }
 
 Result<void> take_marker_off(const TierParts& parts, TieredFile& file) {
-    const auto marker = read_marker(file, parts.place.key());
+    const auto marker = read_any_marker(file, parts.place);
     if (!marker) {
         return failure(marker.error());
     }

@@ -18,6 +18,8 @@
 #include <memory>
 #include <sys/file.h>
 #include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <utility>
 
 namespace forebay::tier {
@@ -76,6 +78,19 @@ Result<void> write_file(const OwnFd& folder, const std::string& name,
     return adapters::sync_file(file.get(), path + "/" + name);
 }
 
+// Returns an errno or 0. Others hold the lock for a moment only, to see whether somebody has it.
+int lock_place(int fd) {
+    constexpr int tries_max = 10;
+    constexpr timespec pause{.tv_sec = 0, .tv_nsec = 10'000'000};
+    for (int tries = 1; ::flock(fd, LOCK_EX | LOCK_NB) != 0; ++tries) {
+        if (errno != EWOULDBLOCK || tries == tries_max) {
+            return errno;
+        }
+        ::nanosleep(&pause, nullptr);
+    }
+    return 0;
+}
+
 }  // namespace
 
 FastFolder::FastFolder(std::string path, OwnFd folder)
@@ -91,19 +106,24 @@ Result<std::unique_ptr<FastFolder>> FastFolder::open(const std::string& path) {
         return failure(std::move(folder.error()));
     }
     std::unique_ptr<FastFolder> place{new FastFolder{path, std::move(*folder)}};
-    auto lock = adapters::open_own_file(place->folder_, "lock", O_RDWR | O_CREAT);
+    auto lock = adapters::open_own_file(place->folder_, lock_name, O_RDWR | O_CREAT);
     if (!lock) {
         return failure(std::move(lock.error()));
     }
     place->lock_ = std::move(*lock);
-    if (::flock(place->lock_.get(), LOCK_EX | LOCK_NB) != 0) {
-        const int why = errno;
+    if (const int why = lock_place(place->lock_.get()); why != 0) {
         return failure(
             {ErrorCode::access, why,
              fmt::format("cannot use {} ({}). Stop the tier that uses it, or name "
                          "another folder.",
                          path,
                          why == EWOULDBLOCK ? "another process has it" : "it cannot be locked")});
+    }
+    const std::string boot = boot_of_node();
+    if (const int why =
+            adapters::write_whole(place->lock_.get(), std::as_bytes(std::span{boot}), 0);
+        why != 0) {
+        return failure(system_error(why, "write " + path + "/" + lock_name));
     }
     auto ready = place->open_folders().and_then([&] { return place->read_identity(); });
     if (!ready) {
@@ -112,9 +132,66 @@ Result<std::unique_ptr<FastFolder>> FastFolder::open(const std::string& path) {
     return place;
 }
 
+void FastFolder::release_lease() noexcept {
+    if (owner_ != 0) {  // else another process may have it
+        constexpr std::array<timespec, 2> long_ago{};
+        static_cast<void>(::futimens(lock_.get(), long_ago.data()));
+    }
+}
+
+void FastFolder::renew_lease() noexcept { static_cast<void>(::futimens(lock_.get(), nullptr)); }
+
+std::vector<ReplicaName> FastFolder::take_asked() {
+    std::vector<ReplicaName> names;
+    const auto listed = list_folder(asked_, path_ + "/" + asked_name);
+    for (const std::string& text : listed ? *listed : std::vector<std::string>{}) {
+        static_cast<void>(kernel::unlinkat(asked_.get(), text.c_str(), 0));
+        if (const auto name = parse_replica_name(text)) {
+            names.push_back(*name);
+        }
+    }
+    return names;
+}
+
+std::string FastFolder::boot_of_node() {
+    return kernel::contents("/proc/sys/kernel/random/boot_id").value_or("");
+}
+
+std::string FastFolder::boot_in(const OwnFd& lock) {
+    std::array<char, 64> bytes{};
+    const ssize_t got = kernel::pread(lock.get(), bytes.data(), bytes.size(), 0);
+    return {bytes.data(), got > 0 ? static_cast<std::size_t>(got) : 0};
+}
+
+std::optional<std::uint64_t> FastFolder::owner_of(const std::string& path) {
+    struct stat found{};
+    if (kernel::fstatat(AT_FDCWD, (path + "/" + identity_name).c_str(), &found,
+                        AT_SYMLINK_NOFOLLOW) != 0) {
+        return std::nullopt;
+    }
+    const auto folder = adapters::open_own_folder(path);
+    const auto file =
+        folder ? adapters::open_own_file(*folder, identity_name, O_RDONLY) : Result<OwnFd>{OwnFd{}};
+    std::uint64_t owner = 0;
+    return file && file->valid() &&
+                   kernel::pread(file->get(), &owner, sizeof owner, 0) == sizeof owner
+               ? std::optional{owner}
+               : std::nullopt;
+}
+
+std::vector<std::string> FastFolder::folders_in(const std::string& path) {
+    const OwnFd folder{kernel::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    auto names = folder.valid() ? list_folder(folder, path) : std::vector<std::string>{};
+    std::vector<std::string> folders;
+    for (const std::string& name : names ? *names : std::vector<std::string>{}) {
+        folders.push_back(path + "/" + name);
+    }
+    return folders;
+}
+
 Result<void> FastFolder::open_folders() {
     const std::array wanted{std::pair{&replicas_, "replicas"}, std::pair{&new_, "new"},
-                            std::pair{&rescue_, "rescue"}};
+                            std::pair{&rescue_, "rescue"}, std::pair{&asked_, asked_name}};
     for (const auto& [fd, name] : wanted) {
         auto opened = folder_in(path_, name);
         if (!opened) {

@@ -60,6 +60,15 @@ Result<GlobalFolder::NamedFile> GlobalFolder::open_again(int fd, const std::stri
                           path);
 }
 
+Result<std::optional<std::vector<std::byte>>> GlobalFolder::record_of(int fd,
+                                                                      const ReplicaName& name) {
+    return records_.read({.fd = fd, .key = text_of(name), .path = path_});
+}
+
+void GlobalFolder::forget(const ReplicaName& name) {
+    static_cast<void>(sidecars_.remove(text_of(name)));
+}
+
 Result<GlobalFolder::NamedFile> GlobalFolder::name_open_file(OwnFd fd, const std::string& path) {
     struct stat found{};
     if (!fd.valid() || kernel::fstat(fd.get(), &found) != 0) {

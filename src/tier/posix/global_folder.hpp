@@ -9,8 +9,11 @@
 #include "tier/mover/ports.hpp"
 #include "tier/posix/record_store.hpp"
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 namespace forebay::tier {
 
@@ -35,6 +38,14 @@ public:
     [[nodiscard]] Result<NamedFile> open_named(const std::string& path);
     // A file that a descriptor of any kind is open for.
     [[nodiscard]] Result<NamedFile> open_again(int fd, const std::string& path);
+
+    // The record of a file that is open with any access mode, also where it may not be written to.
+    [[nodiscard]] Result<std::optional<std::vector<std::byte>>> record_of(int fd,
+                                                                          const ReplicaName& name);
+
+    // The last name of a file is gone. A record beside it would be taken for that of the next file
+    // with its number.
+    void forget(const ReplicaName& name);
 
     // Gives an empty file a layout, before anything opens it for writing: Lustre keeps the layout
     // that a file has when its first byte is written. Reads it back; see layout::complaint().

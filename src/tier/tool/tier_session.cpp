@@ -93,7 +93,7 @@ Result<TieredPlace> TierSession::stat(const std::string& path) {
         }
         place.replica_bytes = stamp->bytes;
     }
-    auto marker = read_marker(*opened->file, fast_->key());
+    auto marker = read_any_marker(*opened->file, *fast_);
     if (!marker) {
         return failure(std::move(marker.error()));
     }
@@ -102,6 +102,7 @@ Result<TieredPlace> TierSession::stat(const std::string& path) {
 }
 
 Result<void> TierSession::fill(const std::string& path) {
+    fast_->renew_lease();
     const auto opened = open_replica(path);
     if (!opened) {
         return failure(opened.error());
@@ -128,6 +129,7 @@ Result<void> TierSession::fill(const std::string& path) {
 }
 
 Result<void> TierSession::sync(const std::string& path) {
+    fast_->renew_lease();
     const auto opened = open_replica(path);
     if (!opened) {
         return failure(opened.error());

@@ -142,7 +142,10 @@ Result<void> MountServer::start_tier() {
         return failure(std::move(policy.error()));
     }
     auto started = tier::LiveTier::start(
-        {.fast = options_.fast, .global = options_.directory, .policy = std::move(*policy)});
+        {.fast = options_.fast,
+         .global = options_.directory,
+         .policy = std::move(*policy),
+         .peer_wait_ns = std::chrono::nanoseconds{options_.tier_wait}.count()});
     if (!started) {
         return failure(std::move(started.error()));
     }
@@ -283,12 +286,14 @@ void MountServer::init(fuse_conn_info& connection) {
     connection.congestion_threshold = background_congested;
 }
 
-double MountServer::names_valid() noexcept { return valid_seconds; }
+double MountServer::names_valid() const noexcept {
+    return options_.tier_shared ? 0.0 : valid_seconds;
+}
 
 double MountServer::attributes_valid(const MountedInode& inode, AnswerOrder order) const noexcept {
     const bool may_be_captured = order == AnswerOrder::unordered && captures() && inode.is_regular;
     const bool is_captured = inode.use.captured_writers.load(std::memory_order_seq_cst) > 0;
-    return may_be_captured || is_captured ? 0.0 : valid_seconds;
+    return may_be_captured || is_captured ? 0.0 : names_valid();
 }
 
 int MountServer::evict_attributes(fuse_ino_t number) noexcept {

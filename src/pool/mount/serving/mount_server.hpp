@@ -33,9 +33,11 @@ struct MountOptions {
     bool allow_other = false;
     // This process is in a private namespace, and has the right to mount there.
     bool in_namespace = false;
-    bool captured = false;              // programs may be captured, too
-    std::string fast;                   // the folder of replicas; empty: no tier
-    std::string tier_policy = "write";  // of folders that have none of their own
+    bool captured = false;               // programs may be captured, too
+    std::string fast;                    // the folder of replicas; empty: no tier
+    std::string tier_policy = "write";   // of folders that have none of their own
+    std::chrono::seconds tier_wait{60};  // for bytes that are in fast storage of another node
+    bool tier_shared = false;            // other nodes change files, too: nothing is remembered
 };
 
 // "/proc/self/fd/N": a path to the file of an O_PATH descriptor, for calls that need a path.
@@ -98,7 +100,7 @@ public:
     // Whether programs may be captured, too (--captured).
     [[nodiscard]] bool captures() const noexcept { return options_.captured && link_ != nullptr; }
     // Seconds for which the kernel may cache names.
-    [[nodiscard]] static double names_valid() noexcept;
+    [[nodiscard]] double names_valid() const noexcept;
     // Seconds for which it may cache attributes: none while captured programs use the file. Asked
     // before the attributes are: a writer may write, and close the file, behind that.
     [[nodiscard]] double attributes_valid(const MountedInode& inode,

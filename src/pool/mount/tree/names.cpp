@@ -26,7 +26,7 @@ int fill_entry(MountServer& server, OwnFd fd, AnswerOrder order, fuse_entry_para
     server.route().add(inode.use, inode.path.get(), entry.attr);
     add_tiered_status(server.tier(), inode, entry.attr);
     entry.ino = InodeTable::number_of(inode);
-    entry.entry_timeout = MountServer::names_valid();
+    entry.entry_timeout = server.names_valid();
     return 0;
 }
 
