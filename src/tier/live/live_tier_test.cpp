@@ -1,0 +1,247 @@
+// Programs' files by a tier on real folders, and two tiers over one folder, as two nodes have them.
+#include "tier/live/live_tier.hpp"
+
+#include <array>
+#include <cerrno>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace forebay::tier {
+namespace {
+
+constexpr const char* kept = "write preload move=manual";
+constexpr std::int64_t short_wait_ns = 300'000'000;
+constexpr std::int64_t long_wait_ns = 60'000'000'000;
+
+std::string text_in(const std::string& path) {
+    std::ostringstream text;
+    text << std::ifstream{path, std::ios::binary}.rdbuf();
+    return text.str();
+}
+
+class LiveTierTest : public testing::Test {
+protected:
+    void SetUp() override {
+        std::string name = FOREBAY_TEST_DIR "/live_XXXXXX";
+        ASSERT_NE(::mkdtemp(name.data()), nullptr);
+        root_ = name;
+        std::filesystem::create_directories(root_ + "/global");
+        std::filesystem::create_directories(root_ + "/fast");
+        std::filesystem::create_directories(root_ + "/disk");
+        path_ = root_ + "/global/x";
+    }
+    void TearDown() override { std::filesystem::remove_all(root_); }
+
+    [[nodiscard]] std::unique_ptr<LiveTier> start(const std::string& place, const char* policy,
+                                                  std::int64_t wait_ns = long_wait_ns) const {
+        auto parsed = parse_policy(policy);
+        EXPECT_TRUE(parsed);
+        auto tier = LiveTier::start({.fast = root_ + "/" + place,
+                                     .global = root_ + "/global",
+                                     .policy = std::move(*parsed),
+                                     .peer_wait_ns = wait_ns});
+        EXPECT_TRUE(tier) << tier.error().message;
+        return tier ? std::move(*tier) : nullptr;
+    }
+
+    // An open file of a program. `error` is that of its open.
+    class Program {
+    public:
+        Program(LiveTier& tier, const std::string& path, int flags)
+            : tier_{tier},
+              fd_{::open(path.c_str(), (flags & ~O_TRUNC) | O_CLOEXEC, 0644)},
+              writes_{(flags & O_ACCMODE) != O_RDONLY} {
+            error = tier_.open({.fd = fd_.get(),
+                                .path = path,
+                                .writes = writes_,
+                                .empties = (flags & O_TRUNC) != 0},
+                               file_);
+        }
+        Program(const Program&) = delete;
+        Program& operator=(const Program&) = delete;
+        ~Program() {
+            if (file_) {
+                tier_.close(file_, writes_);
+            }
+        }
+        void write(std::string_view text, std::int64_t offset = 0) {
+            const FastResult done =
+                tier_.write(*file_, {.offset = offset, .bytes = std::as_bytes(std::span{text})});
+            if (done.to_file) {
+                ASSERT_EQ(::pwrite(fd_.get(), text.data(), text.size(), offset),
+                          static_cast<ssize_t>(text.size()));
+            } else {
+                ASSERT_EQ(done.bytes, static_cast<std::int64_t>(text.size()));
+            }
+        }
+        [[nodiscard]] std::string read() const {
+            std::array<char, 256> bytes{};
+            const int fd = file_->descriptor() >= 0 ? file_->descriptor() : fd_.get();
+            const ssize_t got = ::pread(fd, bytes.data(), bytes.size(), 0);
+            return {bytes.data(), got > 0 ? static_cast<std::size_t>(got) : 0};
+        }
+        [[nodiscard]] bool in_fast_storage() const { return file_->descriptor() >= 0; }
+
+        int error = 0;
+
+    private:
+        LiveTier& tier_;
+        OwnFd fd_;
+        bool writes_;
+        std::shared_ptr<LiveFile> file_;
+    };
+
+    void write(LiveTier& tier, std::string_view text) const {
+        Program program{tier, path_, O_WRONLY | O_CREAT | O_TRUNC};
+        ASSERT_EQ(program.error, 0);
+        program.write(text);
+    }
+    [[nodiscard]] std::string read(LiveTier& tier) const {
+        const Program program{tier, path_, O_RDONLY};
+        return program.error == 0 ? program.read() : "error " + std::to_string(program.error);
+    }
+    [[nodiscard]] std::string rescued(const std::string& place) const {
+        std::string all;
+        for (const auto& one :
+             std::filesystem::directory_iterator{root_ + "/" + place + "/rescue"}) {
+            all += one.path().extension() == ".txt" ? "" : text_in(one.path());
+        }
+        return all;
+    }
+
+    std::string root_;
+    std::string path_;
+};
+
+TEST_F(LiveTierTest, BytesLieInFastStorageUntilTheyAreMoved) {
+    const auto tier = start("fast/one", kept);
+    write(*tier, "new");
+    EXPECT_EQ(text_in(path_), "");
+    EXPECT_EQ(read(*tier), "new");
+    struct stat status{};
+    const OwnFd fd{::open(path_.c_str(), O_RDONLY | O_CLOEXEC)};
+    ASSERT_EQ(::fstat(fd.get(), &status), 0);
+    tier->add_status(fd.get(), status);
+    EXPECT_EQ(status.st_size, 3);
+    EXPECT_EQ(tier->move_now(path_), 0);
+    EXPECT_EQ(text_in(path_), "new");
+    EXPECT_EQ(tier->evict_now(path_), 0);
+    EXPECT_EQ(read(*tier), "new");
+}
+
+TEST_F(LiveTierTest, TheEndMovesWhatWaitsForTheJob) {
+    const auto tier = start("fast/one", "write move=job");
+    write(*tier, "new");
+    EXPECT_EQ(tier->finish(), 0);
+    EXPECT_EQ(text_in(path_), "new");
+}
+
+TEST_F(LiveTierTest, WhatWasLeftIsFoundByTheNextTier) {
+    {
+        const auto tier = start("fast/one", kept);
+        write(*tier, "new");
+        tier->leave();
+    }
+    const auto tier = start("fast/one", kept);
+    EXPECT_EQ(read(*tier), "new");
+    EXPECT_EQ(tier->move_now(path_), 0);
+    EXPECT_EQ(text_in(path_), "new");
+}
+
+TEST_F(LiveTierTest, AFileThatIsReadIsFilledOnceAndWrittenInPlace) {
+    std::ofstream{path_} << "old";
+    const auto tier = start("fast/one", kept);
+    EXPECT_EQ(read(*tier), "old");
+    {
+        Program writer{*tier, path_, O_RDWR};
+        ASSERT_EQ(writer.error, 0);
+        EXPECT_FALSE(writer.in_fast_storage());
+        writer.write("new");
+    }
+    EXPECT_EQ(text_in(path_), "new");
+    EXPECT_EQ(read(*tier), "new");
+}
+
+TEST_F(LiveTierTest, ATierOfAnotherNodeIsAskedAndMoves) {
+    const auto one = start("fast/one", kept);
+    const auto two = start("fast/two", kept);
+    write(*one, "new");
+    EXPECT_EQ(read(*two), "new");
+    EXPECT_EQ(text_in(path_), "new");
+    write(*two, "newer");
+    EXPECT_EQ(read(*one), "newer");
+    EXPECT_EQ(rescued("fast/one") + rescued("fast/two"), "");
+}
+
+TEST_F(LiveTierTest, AnOldReplicaIsNoneWhileAnotherNodeHasNewerBytes) {
+    std::ofstream{path_} << "old";
+    const auto one = start("fast/one", kept);
+    const auto two = start("fast/two", kept);
+    EXPECT_EQ(read(*two), "old");
+    write(*one, "new");
+    EXPECT_EQ(read(*two), "new");
+}
+
+TEST_F(LiveTierTest, BytesInAPlaceThatIsNotSeenAreWaitedForAndThenRefused) {
+    const auto one = start("fast/one", kept);
+    const auto two = start("disk/two", kept, short_wait_ns);
+    write(*one, "new");
+    EXPECT_EQ(read(*two), "error " + std::to_string(EIO));
+    // Whoever wants none of the bytes may write, and the other node's are rescued.
+    write(*two, "other");
+    EXPECT_EQ(read(*two), "other");
+    EXPECT_EQ(two->move_now(path_), 0);
+    EXPECT_NE(one->move_now(path_), 0);
+    EXPECT_EQ(text_in(path_), "other");
+    EXPECT_EQ(rescued("fast/one"), "new");
+}
+
+TEST_F(LiveTierTest, WhatADeadTierLeftIsMovedByWhoeverOpensIt) {
+    {
+        const auto one = start("fast/one", kept);
+        write(*one, "new");
+        one->leave();
+    }
+    std::filesystem::rename(path_, root_ + "/global/renamed");
+    path_ = root_ + "/global/renamed";
+    const auto two = start("fast/two", kept);
+    EXPECT_EQ(read(*two), "new");
+    EXPECT_EQ(text_in(path_), "new");
+    EXPECT_NE(two->describe_all(root_ + "/global").find("\"taken_over\":1"), std::string::npos);
+    const auto one = start("fast/one", kept);
+    EXPECT_EQ(read(*one), "new");
+    EXPECT_EQ(rescued("fast/one"), "");
+}
+
+TEST_F(LiveTierTest, BytesThatADeadTierHasLostAreRefused) {
+    {
+        const auto one = start("fast/one", kept);
+        write(*one, "new");
+        one->leave();
+    }
+    std::filesystem::remove_all(root_ + "/fast/one/replicas");
+    const auto two = start("fast/two", kept, short_wait_ns);
+    EXPECT_EQ(read(*two), "error " + std::to_string(EIO));
+}
+
+TEST_F(LiveTierTest, AMarkerThatIsNoMarkerIsIgnored) {
+    std::ofstream{path_} << "old";
+    ASSERT_EQ(::setxattr(path_.c_str(), marker_attribute, "nonsense", 8, 0), 0);
+    const auto one = start("fast/one", kept, short_wait_ns);
+    EXPECT_EQ(read(*one), "old");
+}
+
+}  // namespace
+}  // namespace forebay::tier
