@@ -1,0 +1,1 @@
+"""What a tier of fast storage gains, and what it costs."""
