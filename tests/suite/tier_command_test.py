@@ -104,6 +104,22 @@ def test_what_is_left_is_finished(places: Places) -> None:
     ensure((places.folder / "x").read_bytes() == b"x", "it was not moved")
 
 
+def test_fast_storage_is_filled_before_a_tier_is_started(places: Places) -> None:
+    (places.folder / "in").mkdir()
+    (places.folder / "in" / "x").write_bytes(b"x" * 5000)
+    place = ("--dir", "global", "--fast", "fast")
+    places.tier("preload", *place, "global/in")
+    (replica,) = (places.fast / "replicas").iterdir()
+    ensure(replica.read_bytes() == b"x" * 5000, "it was not copied")
+    said = places.tier("preload", *place, "global/none", "global/in", status=1)
+    ensure("cannot open" in said and "global/none" in said, said)
+    said = places.tier("preload", "--fast", "fast", "global/in", status=2)
+    ensure("cannot use one of --fast and --dir alone" in said, said)
+    places.tier("start", "global", "--fast", "fast", "--shared", "--wait", "5")
+    ensure("global/in/x: clean" in places.tier("stat", "global/in/x"), "the tier has it not")
+    places.tier("stop", "global")
+
+
 def test_where_no_tier_is_the_command_says_so(places: Places) -> None:
     (places.folder / "x").write_bytes(b"x")
     for words in (

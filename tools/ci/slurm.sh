@@ -1,7 +1,8 @@
 #!/bin/bash
-# Tests the pool of a job, and Slurm's plugin, on a real Slurm of two nodes, which is brought up for
-# it: with process tracking by /proc, and by control groups (if the kernel has version 1's freezer).
-# Once more with jobs whose memory is bounded (if there is version 1's memory), for the plugin only.
+# Tests the pool of a job, Slurm's plugin, and the burst buffer of a tier, on a real Slurm of two
+# nodes, which is brought up for it: with process tracking by /proc, and by control groups (if the
+# kernel has version 1's freezer). Once more with jobs whose memory is bounded (if there is version
+# 1's memory), for the plugin only.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 tools/ci/packages.sh all
