@@ -328,13 +328,14 @@ endfunction()
 # A library that LD_PRELOAD brings into every program: it needs libc and nothing else, whatever libstdc++ the
 # program has or has not. The C driver links it, without the libraries of C++, and what is still
 # undefined is an error. (Sanitizers' run times are in C++.) A macro: the variable is the folder's.
+# ARGN may be a subfolder that it is installed in, with its slash.
 macro(forebay_preloaded_library target)
     if(NOT FOREBAY_SANITIZE)
         set(CMAKE_CXX_IMPLICIT_LINK_LIBRARIES "")
     endif()
     set_target_properties(${target} PROPERTIES LINKER_LANGUAGE C)
     target_link_options(${target} PRIVATE -static-libgcc -Wl,-z,now -Wl,-z,defs -Wl,--as-needed)
-    install(TARGETS ${target} LIBRARY DESTINATION ${FOREBAY_LIB_DESTINATION})
+    install(TARGETS ${target} LIBRARY DESTINATION ${FOREBAY_LIB_DESTINATION}${ARGN})
 endmacro()
 
 # The core of one MPI family: a module that the preload stub loads when it knows which MPI the

@@ -95,6 +95,25 @@ static void messages(void) {
     is(all[wanted - 1], wanted - 1, "the last of an allgather");
 }
 
+/* Called when MPI_Finalize deletes what the world has. */
+static int tell_deletion(MPI_Comm comm, int key, void* value, void* extra) {
+    (void)comm;
+    (void)key;
+    (void)extra;
+    is(size_of(MPI_COMM_WORLD), wanted, "size of the world at its end");
+    if (rank_seen == 0) {
+        printf("deleted %s\n", (const char*)value);
+    }
+    return MPI_SUCCESS;
+}
+
+static void attributes_of_the_end(void) {
+    int key;
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, tell_deletion, &key, NULL);
+    MPI_Comm_set_attr(MPI_COMM_WORLD, key, "the world's");
+    MPI_Comm_set_attr(MPI_COMM_SELF, key, "its own");
+}
+
 static int handler_calls;
 
 static void count_error(MPI_Comm* comm, int* code, ...) {
@@ -205,6 +224,7 @@ int main(int count, char** words) {
     groups();
     messages();
     attributes_and_names();
+    attributes_of_the_end();
     error_handlers();
     variables();
     file(words[1]);

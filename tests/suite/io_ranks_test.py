@@ -16,7 +16,7 @@ from forebay.common.files.native_libraries import IO_RANKS_NAME
 from forebay.run.use_case.io_ranks import COUNT_VARIABLE, SPREAD_VARIABLE
 from suite import mpi as m
 from suite.command import FOREBAY, environment
-from suite.on import EACH, FULL
+from suite.on import EACH, FULL, on
 from suite.typed import SYSTEM_PYTHON
 from suite.verdict import ensure
 
@@ -147,6 +147,8 @@ def test_a_c_program_sees_the_compute_ranks_only(mpi: m.Mpi, shape: Shape, folde
         words = [program, folder / name, seen]
         ended = m.run(mpi, ranks, words, environment=variables).ensure_success()
         ensure(f"saw {seen}\n" in ended.text, ended.tail)
+        ends = re.findall("deleted (.*)", ended.text)
+        ensure(ends == ["its own", "the world's"], f"attributes at the end: {ends}")
     _same_files(folder / "plain", folder / "carved", count=1)
 
 
@@ -227,7 +229,9 @@ def _end(mpi: m.Mpi, way: str, io_ranks: int) -> tuple[int, str]:
 def test_a_job_ends_as_without_io_ranks(mpi: m.Mpi, way: str) -> None:
     plain, _ = _end(mpi, way, 0)
     carved, text = _end(mpi, way, 2)
-    ensure(plain == carved, f"status {carved}, not {plain}:\n{text}")
+    # Hydra tells the status of the rank that left, or that of those which it has then killed.
+    usual = {3, 9} if way == "exit" and mpi is m.MPICH else {plain}
+    ensure(carved in usual, f"status {carved}, not {plain}:\n{text}")
 
 
 @EACH
@@ -249,6 +253,15 @@ def test_a_world_that_cannot_be_cut_is_left_whole(mpi: m.Mpi) -> None:
     ensure(ended.text.count("there are no I/O ranks") == 1, ended.tail)
 
 
+@pytest.mark.full
+@on(*m.WHEELS)
+def test_an_mpi_of_another_version_is_left_alone(mpi: m.Mpi) -> None:
+    """It has functions that take a communicator and that the library does not know."""
+    program = m.build(mpi, "io_ranks_ends.c")
+    ended = m.run(mpi, 4, [program, "early", "4"], environment=_carved(mpi, 1)).ensure_success()
+    ensure(ended.text.count("there are no I/O ranks") == 1, ended.tail)
+
+
 @EACH
 def test_a_program_with_an_mpi_function_of_its_own_is_left_alone(mpi: m.Mpi) -> None:
     """The size that it sees is not the one that it should see."""
@@ -262,12 +275,15 @@ def test_a_program_with_an_mpi_function_of_its_own_is_left_alone(mpi: m.Mpi) -> 
     ensure(ended.text.count("has its MPI functions") == 1, ended.tail)
 
 
-def _forebay_run(mpi: m.Mpi, options: Sequence[str], ranks: int, *program: object) -> str:
+def _forebay_run(
+    mpi: m.Mpi, options: Sequence[str], ranks: int, *program: object, status: int = 0
+) -> str:
     """What `forebay run` prints."""
     line = [*FOREBAY, "run", *options, "--", *mpi.start(ranks, {}), *map(str, program)]
     with m.cores(mpi, ranks):
         ended = m.launch(line, seconds_max=120, environment=environment())
-    return ended.ensure_success().text
+    ensure(not ended.late and ended.status == status, f"status {ended.status}:\n{ended.tail}")
+    return ended.text
 
 
 @EACH
@@ -293,6 +309,31 @@ def test_a_netcdf_file_is_that_of_as_many_plain_ranks(folder: Path) -> None:
     text = _forebay_run(m.OPEN_MPI, options, 6, program, folder / "carved" / "x.nc")
     ensure("I/O ranks: 2 of 6; the program saw 4 ranks" in text, text)
     _same_files(folder / "plain", folder / "carved", count=1)
+
+
+ABORTING = """
+import sys
+from mpi4py import MPI
+world = MPI.COMM_WORLD
+with open(f"{sys.argv[1]}/{world.rank}", "wb", buffering=0) as file:
+    for number in range(16):
+        file.write(bytes([number]) * 65536)
+    world.Barrier()
+    if world.rank == 1:
+        world.Abort(9)
+    world.Barrier()
+"""
+
+
+@pytest.mark.full
+def test_what_was_written_survives_an_abort(folder: Path) -> None:
+    """Nothing has been drained by then, and I/O ranks hold none of it."""
+    options = ["--io-ranks", "1", "--pool", str(folder), "--set", "pool_quiet=60000"]
+    words = [SYSTEM_PYTHON, "-c", ABORTING, folder]
+    _forebay_run(m.OPEN_MPI, options, 4, *words, status=9)
+    wanted = b"".join(bytes([number]) * 65536 for number in range(16))
+    for rank in range(3):
+        ensure((folder / str(rank)).read_bytes() == wanted, f"rank {rank} has lost bytes")
 
 
 def test_the_command_says_that_there_were_none(folder: Path) -> None:

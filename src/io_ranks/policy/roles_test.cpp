@@ -33,7 +33,7 @@ struct TableRow {
 TEST(Roles, AreThoseOfTheTable) {
     const std::vector<TableRow> rows{
         {{2, 1, 1}, "0I"},          {{6, 2, 1}, "0011II"},   {{6, 2, 2}, "00I11I"},
-        {{8, 4, 1}, "0123IIII"},    {{8, 4, 2}, "01II23II"}, {{10, 3, 1}, "0001122III"},
+        {{8, 4, 1}, "0123IIII"},    {{8, 4, 2}, "01II23II"}, {{10, 3, 1}, "0011222III"},
         {{10, 3, 3}, "00I11I222I"}, {{7, 2, 2}, "00I111I"},
     };
     for (const TableRow& row : rows) {

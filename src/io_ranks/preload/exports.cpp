@@ -3,7 +3,6 @@
 #include "io_ranks/preload/process.hpp"
 
 #include <cstdio>
-#include <cstring>
 #include <initializer_list>
 
 namespace forebay::io_ranks {
@@ -33,14 +32,12 @@ bool is_predefined(int key) noexcept {
 // The program sees fewer slots by the number of I/O ranks, as if it had been started without them.
 void correct_universe(void* value, const int* found) noexcept {
     ProcessState& own = process();
-    int* slots = nullptr;
-    std::memcpy(&slots, value, sizeof slots);
+    int*& slots = *static_cast<int**>(value);
     if (*found == 0 || slots == nullptr || *slots < own.world.shape.ranks) {
         return;
     }
     own.universe = *slots - own.world.shape.io_ranks;
     slots = &own.universe;
-    std::memcpy(value, &slots, sizeof slots);
 }
 
 int get_attribute(const char* name, MPI_Comm comm, int key, void* value, int* found) noexcept {

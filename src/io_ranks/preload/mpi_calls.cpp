@@ -26,6 +26,7 @@ bool find_object(void* libmpi, const char* name, Handle& handle) noexcept {
 
 bool find_objects(void* libmpi, MpiCalls& calls) noexcept {
     return find_object(libmpi, "ompi_mpi_comm_world", calls.world) &&
+           find_object(libmpi, "ompi_mpi_comm_self", calls.self) &&
            find_object(libmpi, "ompi_mpi_comm_null", calls.no_comm) &&
            find_object(libmpi, "ompi_mpi_info_null", calls.no_info) &&
            find_object(libmpi, "ompi_mpi_info_env", calls.info_env) &&
@@ -34,6 +35,7 @@ bool find_objects(void* libmpi, MpiCalls& calls) noexcept {
 #else
 bool find_objects(void*, MpiCalls& calls) noexcept {
     calls.world = MPI_COMM_WORLD;
+    calls.self = MPI_COMM_SELF;
     calls.no_comm = MPI_COMM_NULL;
     calls.no_info = MPI_INFO_NULL;
     calls.info_env = MPI_INFO_ENV;
@@ -47,6 +49,7 @@ bool find_objects(void*, MpiCalls& calls) noexcept {
 
 bool find_calls(void* libmpi, MpiCalls& calls) noexcept {
     return find(libmpi, "PMPI_Get_version", calls.get_version) &&
+           find(libmpi, "PMPI_Get_library_version", calls.get_library_version) &&
            find(libmpi, "PMPI_Comm_size", calls.comm_size) &&
            find(libmpi, "PMPI_Comm_rank", calls.comm_rank) &&
            find(libmpi, "PMPI_Comm_dup", calls.comm_dup) &&
@@ -55,6 +58,8 @@ bool find_calls(void* libmpi, MpiCalls& calls) noexcept {
            find(libmpi, "PMPI_Comm_free", calls.comm_free) &&
            find(libmpi, "PMPI_Comm_get_parent", calls.comm_get_parent) &&
            find(libmpi, "PMPI_Comm_get_attr", calls.comm_get_attr) &&
+           find(libmpi, "PMPI_Comm_set_attr", calls.comm_set_attr) &&
+           find(libmpi, "PMPI_Comm_create_keyval", calls.comm_create_keyval) &&
            find(libmpi, "PMPI_Comm_set_name", calls.comm_set_name) &&
            find(libmpi, "PMPI_Comm_set_errhandler", calls.comm_set_errhandler) &&
            find(libmpi, "PMPI_Comm_call_errhandler", calls.comm_call_errhandler) &&

@@ -11,6 +11,7 @@ namespace forebay::io_ranks {
 // program's, and no tool that is preloaded.
 struct MpiCalls {
     decltype(&PMPI_Get_version) get_version = nullptr;
+    decltype(&PMPI_Get_library_version) get_library_version = nullptr;
     decltype(&PMPI_Comm_size) comm_size = nullptr;
     decltype(&PMPI_Comm_rank) comm_rank = nullptr;
     decltype(&PMPI_Comm_dup) comm_dup = nullptr;
@@ -19,6 +20,8 @@ struct MpiCalls {
     decltype(&PMPI_Comm_free) comm_free = nullptr;
     decltype(&PMPI_Comm_get_parent) comm_get_parent = nullptr;
     decltype(&PMPI_Comm_get_attr) comm_get_attr = nullptr;
+    decltype(&PMPI_Comm_set_attr) comm_set_attr = nullptr;
+    decltype(&PMPI_Comm_create_keyval) comm_create_keyval = nullptr;
     decltype(&PMPI_Comm_set_name) comm_set_name = nullptr;
     decltype(&PMPI_Comm_set_errhandler) comm_set_errhandler = nullptr;
     decltype(&PMPI_Comm_call_errhandler) comm_call_errhandler = nullptr;
@@ -31,6 +34,7 @@ struct MpiCalls {
     decltype(&PMPI_Finalized) finalized = nullptr;
 
     MPI_Comm world{};
+    MPI_Comm self{};
     MPI_Comm no_comm{};
     MPI_Info no_info{};
     MPI_Info info_env{};

@@ -33,8 +33,10 @@ constexpr Family own_family = Family::openmpi;
 constexpr Family own_family = Family::mpich;
 #endif
 
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): the MPI has one state a process
 ProcessState state;
 pthread_once_t bound = PTHREAD_ONCE_INIT;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 void say(const char* problem, const char* why, const char* next) noexcept {
     std::fprintf(stderr, "forebay: %s (%s). %s\n", problem, why, next);
@@ -127,6 +129,25 @@ void at_exit() noexcept {
     }
 }
 
+int copy_nothing(MPI_Comm, int, void*, void*, void*, int* is_copied) {
+    *is_copied = 0;
+    return MPI_SUCCESS;
+}
+
+int free_world(MPI_Comm, int, void*, void*) {
+    state.mpi.comm_free(&state.world.own);
+    end_translation();
+    return MPI_SUCCESS;
+}
+
+// MPI_Finalize deletes the attributes of MPI_COMM_SELF, the first one last, when all of the MPI can
+// still be called. The attributes of the program's world have to be deleted, too.
+void free_world_at_last() noexcept {
+    int key = 0;
+    state.mpi.comm_create_keyval(&copy_nothing, &free_world, &key, nullptr);
+    state.mpi.comm_set_attr(state.mpi.self, key, nullptr);
+}
+
 // Without the program's own handlers, which expect a program that has run.
 [[noreturn]] void be_io_rank() noexcept {
     serve(state.mpi, state.world);
@@ -180,6 +201,7 @@ void begin_world() noexcept {
     }
     state.is_cut = true;
     dress(state.mpi, state.world);
+    free_world_at_last();
     std::atexit(&at_exit);
     if (state.world.role.number == 0) {
         note(shape);

@@ -4,6 +4,7 @@
 #include "io_ranks/preload/environment.hpp"
 
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 
 namespace forebay::io_ranks {
@@ -38,6 +39,32 @@ bool fortran_sees(const char* name, const MpiCalls& mpi, int wanted) noexcept {
     return error == MPI_SUCCESS && size == wanted;
 }
 
+// Whether the MPI is of the version that this library was built with: another one may have
+// functions that are not replaced here. Open MPI 5 has functions of MPI-4, and says that it is an
+// MPI-3.1.
+bool is_of_this_version(const MpiCalls& mpi) noexcept {
+    int version = 0;
+    int subversion = 0;
+    mpi.get_version(&version, &subversion);
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+    int length = 0;
+    mpi.get_library_version(text, &length);
+    char own[64] = {};
+#if defined(OPEN_MPI)
+    std::snprintf(own, sizeof own, "v%d.%d.", OMPI_MAJOR_VERSION, OMPI_MINOR_VERSION);
+#elif defined(MPICH_VERSION)
+    // As in "4.0.2", of which the first two numbers count. Others of the family do not say it so.
+    const char* minor = std::strchr(MPICH_VERSION, '.');
+    const char* end = minor == nullptr ? nullptr : std::strpbrk(minor + 1, ".abr");
+    const int wanted = end == nullptr ? 0 : static_cast<int>(end - MPICH_VERSION);
+    if (std::strncmp(text, "MPICH Version:", 14) == 0) {
+        std::snprintf(own, sizeof own, "\t%.*s", wanted, MPICH_VERSION);
+    }
+#endif
+    return version == MPI_VERSION && subversion == MPI_SUBVERSION &&
+           std::strstr(text, own) != nullptr;
+}
+
 // MPI_INFO_ENV says how many processes were asked for.
 void correct_info(const MpiCalls& mpi, const char* key, int size) noexcept {
     char text[MPI_MAX_INFO_VAL + 1] = {};
@@ -58,10 +85,7 @@ WorldShape asked_shape() noexcept {
 }
 
 const char* obstacle(const MpiCalls& mpi, const WorldShape& shape) noexcept {
-    int version = 0;
-    int subversion = 0;
-    mpi.get_version(&version, &subversion);
-    if (version != MPI_VERSION || subversion != MPI_SUBVERSION) {
+    if (!is_of_this_version(mpi)) {
         return "Forebay was built with another version of this MPI, and would not know all of its "
                "functions";
     }

@@ -372,7 +372,8 @@ def ranks_of(
 
 def _pairs(options: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Each option, with what follows it, or stands behind its "="."""
-    for option, following in zip(options, (*options, "")[1:], strict=True):
+    for at, option in enumerate(options):
+        following = "".join(options[at + 1 : at + 2])
         name, equals, value = option.partition("=")
         yield (name, value) if equals else (option, following)
 
