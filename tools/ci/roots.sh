@@ -1,4 +1,5 @@
 # Files of packages of other Debians, for a step to `source`. Needs $prefix, a folder.
+# $architecture names one that is not this machine's.
 
 debian() {  # debian SUITE WORDS…: apt-get with that Debian's packages, none of which is installed
     local apt=$prefix/apt-$1
@@ -10,7 +11,9 @@ debian() {  # debian SUITE WORDS…: apt-get with that Debian's packages, none o
     fi
     apt-get -qq -o "Dir::Etc::sourcelist=$apt/sources.list" -o Dir::Etc::sourceparts=- \
         -o "Dir::State::lists=$apt/lists" -o "Dir::State::status=$apt/status" \
-        -o "Dir::Cache=$apt/cache" -o Acquire::Languages=none -o APT::Sandbox::User=root "${@:2}"
+        -o "Dir::Cache=$apt/cache" -o Acquire::Languages=none -o APT::Sandbox::User=root \
+        ${architecture:+-o APT::Architecture=$architecture -o APT::Architectures=$architecture} \
+        "${@:2}"
 }
 
 unpack() {  # unpack SUITE FOLDER PACKAGE…: their files, but not those of what they depend on

@@ -150,7 +150,7 @@ bool is_loader(int fd) noexcept {
 }
 
 ProgramFile look_at_elf(int fd, const Elf64_Ehdr& header) noexcept {
-    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != EM_X86_64 ||
+    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != own_machine ||
         header.e_phentsize != sizeof(Elf64_Phdr)) {
         return {ProgramKind::other_machine};
     }

@@ -2,9 +2,19 @@
 // loader will load a library that LD_PRELOAD names into it.
 #pragma once
 
+#include <elf.h>
 #include <sys/types.h>
 
 namespace forebay::capture {
+
+// The processor that our libraries are for, as ELF files name it.
+#if defined(__x86_64__)
+inline constexpr Elf64_Half own_machine = EM_X86_64;
+#elif defined(__aarch64__)
+inline constexpr Elf64_Half own_machine = EM_AARCH64;
+#else
+#error "programs are told apart on x86-64 and aarch64 only: name this processor here"
+#endif
 
 enum class ProgramKind {
     preloadable,    // dynamically linked, and started by glibc's loader

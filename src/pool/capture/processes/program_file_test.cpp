@@ -36,7 +36,7 @@ std::string_view as_text(const auto& what) {
 
 // An ELF file with this interpreter, unless it is empty, and with these needed libraries.
 std::string elf(const std::string& interpreter, const std::vector<std::string>& libraries = {},
-                int machine = EM_X86_64) {
+                int machine = own_machine) {
     constexpr std::size_t table_at = 0x400;
     constexpr std::size_t dynamic_at = 0x600;
     Elf64_Ehdr header{};
@@ -75,7 +75,8 @@ std::string elf(const std::string& interpreter, const std::vector<std::string>& 
     return bytes;
 }
 
-constexpr const char* glibc = "/lib64/ld-linux-x86-64.so.2";
+constexpr const char* glibc =
+    own_machine == EM_AARCH64 ? "/lib/ld-linux-aarch64.so.1" : "/lib64/ld-linux-x86-64.so.2";
 
 TEST(ProgramFile, ThisProgramIsPreloadable) {
     EXPECT_EQ(kind_of("/proc/self/exe"), ProgramKind::preloadable);
@@ -89,7 +90,7 @@ TEST(ProgramFile, TheLoaderTellsTheLibrary) {
               ProgramKind::preloadable);
     EXPECT_EQ(kind_of(written("musl", elf("/lib/ld-musl-x86_64.so.1"))), ProgramKind::other_libc);
     EXPECT_EQ(kind_of(written("static", elf(""))), ProgramKind::linked_static);
-    EXPECT_EQ(kind_of(written("arm", elf(glibc, {}, EM_AARCH64))), ProgramKind::other_machine);
+    EXPECT_EQ(kind_of(written("power", elf(glibc, {}, EM_PPC64))), ProgramKind::other_machine);
 }
 
 TEST(ProgramFile, AScriptIsWhatItsInterpreterIs) {

@@ -1,0 +1,122 @@
+#!/bin/bash
+# Builds the pool for aarch64 by Debian's cross compiler, and runs it under qemu's user emulation:
+# unit tests, also with pages of 64 KiB, and C programs whose files are in the pool of a daemon, by
+# `forebay run` and without it. Debian's arm64 packages are unpacked into build/aarch64-root, not
+# installed. The kernel is told to start aarch64 programs by qemu in a user namespace only, where
+# binfmt_misc is its own (Linux 6.7). In what `expect` runs, set -e does not count.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+if [[ ${1:-} != inside ]]; then
+    tools/ci/packages.sh all
+    exec unshare --user --map-root-user --mount "$0" inside
+fi
+tree=$(realpath -m "${FOREBAY_BUILD:-build/aarch64}")
+root=$(realpath -m "${FOREBAY_ROOTS:-build}/aarch64-root")
+prefix=$(mktemp -d)
+trap 'rm -rf "$prefix"' EXIT
+source tools/ci/expect.sh
+source tools/ci/roots.sh
+# What a build needs of apt-packages.txt, without programs and MPIs.
+packages=(libc6-dev libstdc++-12-dev libexpected-dev libfmt-dev nlohmann-json3-dev
+          libtomlplusplus-dev liburing-dev libsodium-dev libxxhash-dev libfuse3-dev libsqlite3-dev
+          libgtest-dev libgmock-dev librapidcheck-dev)
+tested=(foundation_kernel foundation_base foundation_record pool_protocol pool_capture)
+# qemu lets every madvise succeed, so that addresses are not checked, and has no seccomp filters;
+# in the user namespace no file can be given to a stranger; and /bin/sh is not for aarch64.
+without='KnownMemory.*:OwnFiles.*'
+without+=:ProgramFile.ThisProgramIsPreloadable:ProgramFile.AScriptIsWhatItsInterpreterIs
+
+packages_of_arm64() {
+    local package
+    if [[ -e $root/complete && $(<"$root/complete") == "${packages[*]}" ]]; then return 0; fi
+    rm -rf "$root"
+    mkdir -p "$root"
+    architecture=arm64 debian bookworm --yes --no-install-recommends --download-only \
+        install "${packages[@]}" || return 1
+    for package in "$prefix"/apt-bookworm/cache/archives/*.deb; do
+        dpkg-deb -x "$package" "$root" || return 1
+    done
+    echo "${packages[*]}" > "$root/complete"
+}
+
+programs_start_by_qemu() {
+    # The beginning of an ELF file: 64 bits, little-endian, that machine, a program or a library.
+    local magic='\x7fELF\x02\x01\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x02\x00\xb7\x00'
+    local mask='\xff\xff\xff\xff\xff\xff\xff\x00\xff\xff\xff\xff\xff\xff\xff\xff\xfe\xff\xff\xff'
+    mount -t binfmt_misc none /proc/sys/fs/binfmt_misc \
+        && echo ":aarch64:M::$magic:$mask:$(command -v qemu-aarch64-static):F" \
+            > /proc/sys/fs/binfmt_misc/register
+}
+
+builds() {
+    cmake --preset aarch64 -B "$tree" "-DFOREBAY_SYSROOT=$root" -Wno-dev \
+        && cmake --build "$tree" --target \
+            forebay_posix forebay_mpi forebay_apps_daemon "${tested[@]/%/_test}"
+}
+
+passes() {  # passes TEST [PAGE]: a unit test, with pages of that many bytes
+    qemu-aarch64-static ${2:+-p "$2"} "$tree/bin/$1_test" "--gtest_filter=-$without"
+}
+
+compile() {  # compile PROGRAM
+    aarch64-linux-gnu-gcc "--sysroot=$root" -std=gnu11 -O1 "tests/posix/$1.c" -o "$prefix/$1"
+}
+
+run_in() {  # run_in FOLDER PROGRAM WORDS [VARIABLE…]: its output goes to FOLDER.said
+    mkdir "$prefix/$1"
+    # shellcheck disable=SC2086  # one word or more
+    timeout 120 env -C "$prefix/$1" "${@:4}" "$prefix/$2" $3 > "$prefix/$1.said" 2>&1
+}
+
+is_same() {  # is_same PROGRAM WORDS: plain and with a pool
+    local daemon status=0
+    rm -rf "$prefix"/{plain,pooled,daemon}
+    mkdir -m 700 "$prefix/daemon"
+    FOREBAY_POOL_QUIET=60000 FOREBAY_POOL_AGE=3600 "$tree/lib/forebayd" \
+        --socket "$prefix/daemon/s" --rescue "$prefix/daemon" > "$prefix/daemon.said" &
+    daemon=$!
+    until [[ -S $prefix/daemon/s ]]; do
+        kill -0 "$daemon" || return 1
+        sleep 0.1
+    done
+    run_in plain "$1" "$2" || status=1
+    run_in pooled "$1" "$2" QEMU_SET_ENV="LD_PRELOAD=$tree/lib/libforebay_posix.so" \
+        FOREBAY_POOL_SOCKET="$prefix/daemon/s" FOREBAY_POOL_PATHS="$prefix/pooled" || status=1
+    kill "$daemon"
+    wait "$daemon" || status=1
+    diff "$prefix"/{plain,pooled}.said && diff -r "$prefix"/{plain,pooled} && ((status == 0))
+}
+
+runs_by_the_command() {  # the bytes arrive, and went through the pool
+    local here=$PWD
+    mkdir "$prefix/run"
+    (cd "$prefix/run" && FOREBAY_LIBDIR=$tree/lib PYTHONPATH=$here/python timeout 120 \
+        "$here/.venv/bin/python" -m forebay run --pool . --format json \
+        --summary "$prefix/summary" -- "$prefix/streams" written) \
+        && diff -r "$prefix/plain" "$prefix/run" && python3 - "$prefix" <<'END'
+import json, pathlib, sys
+(file,) = json.loads((pathlib.Path(sys.argv[1]) / "summary").read_text())["pool"]["files"]
+assert file["path"] == f"{sys.argv[1]}/run/written" and file["taken"] > 100000, file
+END
+}
+
+export QEMU_LD_PREFIX=$root
+expect "a root of arm64 packages" packages_of_arm64
+expect "starting programs by qemu" programs_start_by_qemu
+expect "the build for aarch64" builds
+for test in "${tested[@]}"; do
+    expect "$test" passes "$test"
+done
+expect "pool_protocol with pages of 64 KiB" passes pool_protocol 65536
+for program in streams strange_streams stream_operations; do
+    expect "$program for aarch64" compile "$program"
+done
+expect "random operations on streams" is_same stream_operations "1 300"
+for words in wide standard strangers; do
+    expect "streams: $words" is_same strange_streams "$words"
+done
+for words in read both buffers positions modes descriptors written; do
+    expect "streams: $words" is_same streams "$words"
+done
+expect "forebay run with a pool" runs_by_the_command
+echo "$passed passed, 0 failed"
