@@ -3,7 +3,8 @@
 
 import array
 import sys
+from pathlib import Path
 
-with open(sys.argv[1], "wb", buffering=0) as file:
+with Path(sys.argv[1]).open("wb", buffering=0) as file:
     for step in range(50):
         file.write(array.array("d", [step + at / 1000 for at in range(20_000)]).tobytes())

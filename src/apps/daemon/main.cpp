@@ -164,7 +164,8 @@ int run(std::span<char* const> words) {
     if (!peers) {
         return fail(peers.error(), not_all);
     }
-    auto server = DaemonServer::make(*options, {steady, calendar, &effort, &file_ticks}, peers->get());
+    auto server =
+        DaemonServer::make(*options, {steady, calendar, &effort, &file_ticks}, peers->get());
     if (!server) {
         return fail(server.error(), not_all);
     }

@@ -15,8 +15,8 @@ _MODEL = "model name"
 
 
 def origin_text() -> str:
-    """Version, date, host, processor, cores and kernel, as in "Forebay VERSION, 2026-11-27 21:03 UTC,
-    on node1: AMD EPYC, 2 cores, Linux 6.1.0"."""
+    """Version, date, host, processor, cores and kernel, as in "Forebay VERSION, 2026-11-27 21:03
+    UTC, on node1: AMD EPYC, 2 cores, Linux 6.1.0"."""
     now = datetime.datetime.now(datetime.timezone.utc)
     facts = (_processor(), counted(len(os.sched_getaffinity(0)), "core"), _kernel())
     told = ", ".join(fact for fact in facts if fact)
