@@ -38,6 +38,16 @@ void let_go(const FuseRequest& asked, MountedInode& inode, OpenHandle& handle) {
     }
 }
 
+// O_TRUNC, which a file may be opened with to be read, too. Returns 0 or an errno.
+int empty(PoolRoute& route, MountedInode& inode, const OpenHandle& handle) {
+    if (handle.writes()) {
+        return route.truncate(inode.use, handle.fd.get(), 0);
+    }
+    const OwnFd writable{
+        ::open(DescriptorName{inode.path.get()}.text(), O_WRONLY | O_CLOEXEC | O_NONBLOCK)};
+    return writable.valid() ? route.truncate(inode.use, writable.get(), 0) : errno;
+}
+
 // Counts the handle, and truncates the file (O_TRUNC) in order with its deposits. Returns 0 or an
 // errno.
 int opened(const FuseRequest& asked, MountedInode& inode, OpenHandle& handle, bool empties) {
@@ -49,7 +59,7 @@ int opened(const FuseRequest& asked, MountedInode& inode, OpenHandle& handle, bo
             route.closed(inode.use, handle);
         }
     } else if (error == 0 && empties) {
-        error = route.truncate(inode.use, handle.fd.get(), 0);
+        error = empty(route, inode, handle);
         if (error != 0) {
             route.closed(inode.use, handle);
         }
