@@ -2,6 +2,7 @@
 // waits for them. And the other side of it: what tiers of other nodes wait for is moved.
 #include "tier/live/live_tier.hpp"
 
+#include "foundation/base/error_number.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "storage/transfer/gate.hpp"
 #include "tier/policy/peer_wait.hpp"
