@@ -56,7 +56,12 @@ TEST(NextSymbols, NothingIsFoundBeforeAnythingIsKnown) {
 
 TEST(NextSymbols, WhatTheLoaderChoosesForTheProcessorIsLeftToIt) {
     const NextSymbols symbols = behind_this_program();
+#if defined(__x86_64__)
+    EXPECT_EQ(symbols.find("rawmemchr"),
+              nullptr);  // a sanitizer has a function of its own for strlen
+#else
     EXPECT_EQ(symbols.find("strlen"), nullptr);
+#endif
 }
 
 TEST(NextSymbols, OfOneObjectAreThoseThatItsHandleFinds) {
