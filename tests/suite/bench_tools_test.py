@@ -495,16 +495,16 @@ def launcher_words(mpi: m.Mpi, ranks: int) -> str:
 def test_command(mpi: m.Mpi, folder: Path) -> None:
     """`forebay bench` launches, passes the status on, draws, and compares."""
     launcher = launcher_words(mpi, 2)
-    for tool, words in (
-        ("ior", f"-t 4k -b 16k -i 3 -o {folder}/f"),
-        ("hpio", f"-n 0001 -r 3 -d {folder}"),
-        ("meta", f"-n 20 -i 3 -d {folder}/md"),
+    for tool, words, least in (
+        ("ior", f"-t 4k -b 512k -i 3 -o {folder}/f", 3),
+        ("hpio", f"-n 0001 -r 3 -d {folder}", 2),  # few calls have no latency that is drawn
+        ("meta", f"-n 20 -i 3 -d {folder}/md", 2),
     ):
         page = folder / f"{tool}.html"
         ended = forebay_bench(
             mpi, tool, "--launcher", launcher, *words.split(), "--html", str(page)
         ).ensure_success()
-        ensure(page.read_text().count("<svg") == 3, f"{tool}: no pictures\n{ended.tail}")
+        ensure(page.read_text().count("<svg") >= least, f"{tool}: no pictures\n{ended.tail}")
         page.unlink()
     ended = forebay_bench(mpi, "hpio", "--launcher", launcher, "-c", "x")
     ensure(ended.status == USAGE, f"status {ended.status}")
