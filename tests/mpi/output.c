@@ -4,6 +4,7 @@
 
 #include <forebay_output.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { files_max = 4 };
 
@@ -17,6 +18,7 @@ static struct patch mine;
 static void fine(int status) {
     if (status != FBO_SUCCESS) {
         fprintf(stderr, "rank %d: error %d: %s\n", rank, status, fbo_error_text());
+        sleep(1); /* MPICH's launcher loses what is said just before the end */
         MPI_Abort(MPI_COMM_WORLD, 97);
     }
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* More than one writer has elements to write (128 Ki each at least). */
 enum { depths = 40, lats = 100, lons = 131, steps = 3, ice_lats = 40, map_block = 7 };
@@ -35,6 +36,7 @@ __attribute__((unused)) static void* memory_of(int64_t bytes) {
     void* made = malloc((size_t)(bytes > 0 ? bytes : 1));
     if (!made) {
         fprintf(stderr, "no memory\n");
+        sleep(1); /* MPICH's launcher loses what is said just before the end */
         MPI_Abort(MPI_COMM_WORLD, 96);
     }
     return made;
