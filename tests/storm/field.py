@@ -176,11 +176,16 @@ class Field:
         return sum(writer.count() for writer in self.writers)
 
     def until(self, holds: Callable[[], bool], what: Callable[[], str]) -> bool:
-        """False: it hangs, which is remembered."""
+        """False: it hangs, which is remembered. While writers make calls, however slowly on a busy
+        disk, nothing does."""
         seconds = MOUNT_PATIENCE_SECONDS if self.below_mount else PATIENCE_SECONDS
         end = time.monotonic() + seconds
+        made = self.count()
         while not holds():
             if time.monotonic() > end:
+                if self.count() > made:
+                    made, end = self.count(), time.monotonic() + seconds
+                    continue
                 self.amiss.hang(what())
                 return False
             time.sleep(LOOK_SECONDS)
