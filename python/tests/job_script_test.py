@@ -127,7 +127,7 @@ class Place:
     def run(self, script: str, **variables: str) -> tuple[int, str]:
         """The status, and what was said."""
         process = self.start(script, **variables)
-        said, _ = process.communicate(timeout=60)
+        said, _ = process.communicate(timeout=180)
         return process.returncode, said
 
     @property
@@ -375,7 +375,7 @@ def test_a_step_gets_the_signals_of_the_script(
     process = place.start(script_text(steps(*lines, nodes=nodes)))
     place.until("running")
     process.send_signal(sent)
-    said, _ = process.communicate(timeout=60)
+    said, _ = process.communicate(timeout=180)
     assert process.returncode == 5, said
     assert said == "caught\n"
     assert not any("behind" in words for words in place.notes)
@@ -390,7 +390,7 @@ def test_no_step_begins_behind_sigterm(place: Place) -> None:
     process = place.start(script_text(steps(["./handler"], ["./program", "behind"])))
     place.until("running")
     process.send_signal(signal.SIGTERM)
-    said, _ = process.communicate(timeout=60)
+    said, _ = process.communicate(timeout=180)
     assert process.returncode == 143, said
     assert [words[:2] for words in place.notes] == [
         ["pool", "start"], ["close down"], ["pool", "stop"]
@@ -407,7 +407,7 @@ def test_a_signal_that_the_step_survives_changes_no_status(place: Place) -> None
     process.send_signal(signal.SIGUSR1)
     place.until("caught")
     (place.folder / "go").touch()
-    said, _ = process.communicate(timeout=60)
+    said, _ = process.communicate(timeout=180)
     assert (process.returncode, said) == (6, "caught\n")
 
 

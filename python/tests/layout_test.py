@@ -45,7 +45,7 @@ def command(libraries: Path, *words: str) -> subprocess.CompletedProcess[str]:
         env={**os.environ, "FOREBAY_LIBDIR": str(libraries)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
         check=False,
     )
 

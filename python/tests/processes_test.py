@@ -105,7 +105,7 @@ def test_signal_sent_to_us_alone_reaches_the_program(name: str, root: Path) -> N
         assert process.stdout is not None
         assert process.stdout.readline() == b"up\n"
         process.send_signal(getattr(signal, name))
-        assert process.wait(timeout=60) == 5
+        assert process.wait(timeout=180) == 5
 
 
 def test_program_finds_no_signal_blocked() -> None:
@@ -217,14 +217,14 @@ def number_in(file: Path, *, seconds_max: float) -> int:
 def test_signal_ends_what_is_captured_and_then_us(name: str, root: Path, tmp_path: Path) -> None:
     with capturing(root, tmp_path, CLEANS_UP, grace=60) as process:
         process.send_signal(getattr(signal, name))
-        assert process.wait(timeout=60) == 128 + getattr(signal, name)
+        assert process.wait(timeout=180) == 128 + getattr(signal, name)
     assert (tmp_path / "gone").exists()
 
 
 def test_what_does_not_end_when_asked_is_killed(root: Path, tmp_path: Path) -> None:
     with capturing(root, tmp_path, IGNORES, grace=0.1) as process:
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=60) == 128 + signal.SIGTERM
+        assert process.wait(timeout=180) == 128 + signal.SIGTERM
     assert not (tmp_path / "gone").exists()
 
 

@@ -24,7 +24,7 @@ PERIOD = 65521
 PIECE_MAX = 200_000
 NEAR = 64
 _HEADER = struct.Struct("=QQQQ32x")
-_RECORD = struct.Struct("=QQqqqIIII8x")
+_RECORD = struct.Struct("=QQqqqIIIIq")
 _BYTES = bytes(
     1 + ((i % PERIOD * 2654435761 & 0xFFFFFFFF) >> 13) % 255 for i in range(PERIOD + PIECE_MAX)
 )
@@ -55,6 +55,8 @@ class Call:
     version: int
     file: int
     name: int
+    length: int = 0
+    """Of the file, of a call that MISREADS."""
 
     @property
     def succeeded(self) -> bool:
@@ -114,7 +116,7 @@ def tell_to_end(path: Path) -> None:
 
 
 def _call(memory: mmap.mmap, number: int, died_ns: int) -> Call:
-    begin, end, at, count, result, version, kind, file, name = _RECORD.unpack_from(
+    begin, end, at, count, result, version, kind, file, name, length = _RECORD.unpack_from(
         memory, _HEADER.size + number * _RECORD.size
     )
     return Call(
@@ -128,6 +130,7 @@ def _call(memory: mmap.mmap, number: int, died_ns: int) -> Call:
         version=version,
         file=file,
         name=name,
+        length=length,
     )
 
 

@@ -48,7 +48,7 @@ struct record {
     uint32_t kind;
     uint32_t file;  // another one each time that a name is made anew
     uint32_t name;
-    uint64_t spare;
+    int64_t length;  // the file's length, where another thing was read than was written
 };
 
 struct ledger {
@@ -192,7 +192,9 @@ static void look_at(const struct file* file, int64_t at, int64_t bytes) {
         return;
     }
     if (got != bytes || memcmp(seen, piece, (size_t)bytes) != 0 || found.st_size < at + bytes) {
-        end(begin(file, misreads, at, bytes), got);
+        struct record* const record = begin(file, misreads, at, bytes);
+        record->length = found.st_size;
+        end(record, got);
     }
 }
 

@@ -78,9 +78,9 @@ def test_a_janitor_keeps_nothing_open(mpi: m.Mpi, kernel: str, folder: Path) -> 
         (folder / "out").open("w") as out,
         m.started(start, out, environment=more, folder=folder) as process,
     ):
-        begun = until(lambda: any((folder / "md").rglob("*")), 20)
+        begun = until(lambda: any((folder / "md").rglob("*")), 60)
         ensure(begun and Path(f"/proc/{process.pid}/fd/1500").exists(), "nothing was begun")
-        alone = until(lambda: _open_in_janitor(process.pid, words) == ["pipe"], 10)
+        alone = until(lambda: _open_in_janitor(process.pid, words) == ["pipe"], 60)
         ensure(alone, f"also open: {_open_in_janitor(process.pid, words)}")
         # By a signal that it cannot catch: its own end would first remove all that it has made.
         process.kill()

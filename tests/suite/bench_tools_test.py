@@ -39,7 +39,7 @@ MDTEST_ROWS = (
 ).split("|")
 HPIO_HEADER = "  open  |   io   |  sync  | close  | total  |   IO   |  IOsyn | ct,sz,spacing"
 LINES = m.ROOT / "tests" / "command_lines"
-PATIENCE = 60
+PATIENCE = 180
 
 
 def program(mpi: m.Mpi, tool: str) -> Path:

@@ -22,7 +22,7 @@ from suite import mpi as m
 from suite.verdict import Failed
 
 _NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-_SECONDS_MAX = 60.0
+_SECONDS_MAX = 180.0
 # The protocol's pipe is descriptors 3 and 4; only bash names descriptors of several digits.
 _ON_PIPE = 'exec 3<&"$1" 4>&"$2"; shift 2; exec "$@"'
 

@@ -136,7 +136,7 @@ def test_a_job_whose_input_is_missing_is_held_and_says_so(jobs: Jobs) -> None:
 def test_a_job_that_is_cancelled_while_it_waits_leaves_nothing(jobs: Jobs) -> None:
     job = jobs.submit(_asks(jobs, f"in={jobs.folder}/input"), "true", options=("-b", "now+1hour"))
     place = FAST / job / "in" / "replicas"
-    copied = until(lambda: place.is_dir() and any(place.iterdir()), 20)
+    copied = until(lambda: place.is_dir() and any(place.iterdir()), 60)
     jobs.command("scancel", job)
     ensure(until(lambda: not (FAST / job).exists(), SECONDS_MAX), f"it stays ({copied})")
     ensure((jobs.folder / "input" / "x").read_bytes() == CONTENT, "its bytes")

@@ -13,7 +13,7 @@ from suite.ior import DATA_WRONG, GOOD, INPUT_OUTPUT, REFUSED, TIME_LIMIT, USAGE
 from suite.on import BENCHMARK, EACH
 from suite.verdict import ensure
 
-PATIENCE = 30
+PATIENCE = 90
 
 
 @BENCHMARK

@@ -107,7 +107,7 @@ def _plain(place: Path, folder: Path, script: str) -> Path:
     """The folder of an example after a run without Slurm and Forebay."""
     plain = folder / "plain"
     shutil.copytree(place, plain)
-    subprocess.run(["bash", "-euc", script], cwd=plain, check=True, timeout=60)
+    subprocess.run(["bash", "-euc", script], cwd=plain, check=True, timeout=180)
     return plain
 
 
@@ -176,13 +176,13 @@ def test_a_job_of_several_steps_that_is_ended_has_what_it_wrote(
     _script(batch, f"--nodes {nodes}")
     held = batch.shell.folder / "data" / "held"
     job = batch.submit()
-    ensure(until((batch.shell.folder / "running").exists, 60), batch.output())
+    ensure(until((batch.shell.folder / "running").exists, 180), batch.output())
     ensure(held.stat().st_size == 0, "it was drained before")
     how = {"signal": ["--batch", "--signal=USR1"], "terminate": ["--batch", "--signal=TERM"]}
     batch.typed('exec scancel "$@"', *how.get(ending, []), job)
     codes = batch.ended(job)
     said = batch.output()
-    ensure(until(lambda: held.stat().st_size == BYTES, 30), said)
+    ensure(until(lambda: held.stat().st_size == BYTES, 120), said)
     ensure(not (batch.shell.folder / "data" / "behind").exists(), f"the next step ran\n{said}")
     ensure("has died" not in said and "DID NOT ARRIVE" not in said, said)
     if ending == "signal":

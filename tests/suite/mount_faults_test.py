@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -78,6 +79,19 @@ def below() -> Iterator[Path]:
             yield folder
         finally:
             mo.unmount(folder)
+
+
+class _Later:
+    """Does something after so many seconds, or when it is closed."""
+
+    def __init__(self, seconds: float, what: Callable[[], object]) -> None:
+        self._what = what
+        self._timer = threading.Timer(seconds, what)
+        self._timer.start()
+
+    def close(self) -> None:
+        self._timer.cancel()
+        self._what()
 
 
 def _writes_on(folder: Path) -> subprocess.Popen[bytes]:
@@ -277,8 +291,54 @@ def test_nobody_hangs_and_nothing_is_lost_when_one_is_killed(rounds: int, victim
             ensure((mount.folder / "behind").read_text() == "all is well", "it is not back")
 
 
+LAST_DEPOSIT = """
+import errno, os, sys
+fd = os.open("file", os.O_RDWR | os.O_CREAT)
+for at in (0, 1 << 20):
+    assert os.pwrite(fd, b"x" * (400 << 10), at) == 400 << 10
+print("captured", flush=True)
+sys.stdin.readline()
+assert os.pwrite(fd, b"y" * 4096, 4 << 20) == 4096
+print("deposited", flush=True)
+sys.stdin.readline()
+for look in (lambda: os.fstat(fd).st_size, lambda: os.stat("file").st_size):
+    try:
+        print(look(), end=" ", flush=True)
+    except OSError as error:
+        print(errno.errorcode[error.errno], end=" ", flush=True)
+"""
+
+
+def test_a_file_is_not_said_to_be_shorter_when_the_daemon_died_with_deposits() -> None:
+    """Which the mount had not seen: its answer was the length of the file below."""
+    with mo.mounted(before_pool=True, options=[mo.CAPTURES]) as mount:
+        assert mount.pool is not None
+        # A write that needs the daemon waits for one that is stopped.
+        with (
+            contextlib.closing(_Later(60, mount.pool.kill)),
+            subprocess.Popen(
+                [PYTHON, "-c", LAST_DEPOSIT],
+                cwd=mount.folder,
+                env={**os.environ, **mount.captured()},
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            ) as program,
+        ):
+            assert program.stdin is not None
+            assert program.stdout is not None
+            ensure(program.stdout.readline() == "captured\n", "it does not begin")
+            mount.pool.process.send_signal(signal.SIGSTOP)
+            program.stdin.write("\n")
+            program.stdin.flush()
+            ensure(program.stdout.readline() == "deposited\n", "it is not captured")
+            mount.pool.kill()
+            said, _ = program.communicate("\n", timeout=mo.SECONDS_MAX)
+            ensure(said.split() == ["EIO", "EIO"], said)
+
+
 def test_more_files_are_seen_than_the_server_may_have_open(below: Path) -> None:
-    few, files = 400, 4000
+    few, files = 200, 1500
     for number in range(files):
         (below / f"{number}.txt").write_text(str(number))
     words = ["prlimit", f"--nofile={few}:{few}", str(mo.PROGRAM)]

@@ -17,7 +17,7 @@ from suite.verdict import ensure
 
 PROGRAM = m.LIBRARIES / "forebay-mount"
 CAPTURES = "--captured"
-SECONDS_MAX = 60
+SECONDS_MAX = 180
 DIFFERENT: Mapping[str, object] = {
     # docs/internals/mount.md, "What is different".
     "copying_to_another_file_system": "EXDEV",

@@ -316,7 +316,7 @@ def test_the_next_run_removes_the_folders_of_a_killed_one(place: Path, folder: P
         ensure(done.returncode == 0, done.stderr)
         return left() == []
 
-    ensure(until(removed, 60), f"there are still {left()}")
+    ensure(until(removed, 180), f"there are still {left()}")
 
 
 def test_a_run_that_lives_keeps_its_folders(place: Path, folder: Path) -> None:

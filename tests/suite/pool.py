@@ -18,7 +18,7 @@ from suite.verdict import ensure
 
 CAPTURE = m.LIBRARIES / "libforebay_posix.so"
 DAEMON = m.LIBRARIES / "forebayd"
-SECONDS_MAX = 100
+SECONDS_MAX = 200
 
 
 @dataclass(frozen=True, kw_only=True)

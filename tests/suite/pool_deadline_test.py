@@ -36,8 +36,8 @@ def test_a_signal_that_the_job_ends_drains_the_pool_while_the_program_goes_on(fo
     with started(folder, *words) as process:
         ensure(out.stat().st_size == 0, "it was drained before")
         process.send_signal(signal.SIGUSR1)
-        ensure(until(lambda: out.stat().st_size == MIB, 30), "it is not drained")
-        _, told = process.communicate("\n", timeout=60)
+        ensure(until(lambda: out.stat().st_size == MIB, 120), "it is not drained")
+        _, told = process.communicate("\n", timeout=180)
     ensure(process.returncode == 0, told)
     ensure(CLOSED in told and "through the pool: 1.00 MiB" in told, told)
     ensure(out.read_bytes() == content(32), "other bytes")

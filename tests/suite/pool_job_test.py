@@ -126,7 +126,7 @@ def two_nodes(folder: Path) -> Iterator[Path]:
             stack.callback(node.kill)
             nodes.append(node.pid)
         up = [Path(f"/proc/{node}/root/tmp/up") for node in nodes]
-        ensure(until(lambda: all(one.exists() for one in up), 20), "no namespaces")
+        ensure(until(lambda: all(one.exists() for one in up), 60), "no namespaces")
         launcher = folder / "srun-nodes"
         launcher.write_text(LAUNCHER.format(python=sys.executable, nodes=nodes))
         launcher.chmod(0o755)
@@ -324,7 +324,7 @@ def test_a_job_that_is_ended_while_it_drains_has_what_it_wrote(ending: str, fold
         *(["--time=1"] if ending == "time" else []),
     )
     written = [work / f"written-{rank}" for rank in (0, 1)]
-    ensure(until(lambda: all(one.exists() for one in written), 50), _text(out))
+    ensure(until(lambda: all(one.exists() for one in written), 150), _text(out))
     ensure(all((work / f"big-{rank}").stat().st_size == 0 for rank in (0, 1)), "drained before")
     jobs = run(["squeue", "-h", "-o", "%i"], folder, batch.environment).split()
     if ending != "time":

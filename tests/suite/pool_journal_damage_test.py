@@ -45,7 +45,7 @@ def left_by_a_killed_daemon(folder: Path, count: int = 100) -> tuple[Path, Mappi
             writes(program, fd, part, part * 1000)
         head, newest = folder / "journal" / "head", segments_of(folder)[-1]
         ensure(
-            until(lambda: head.stat().st_mtime_ns > newest.stat().st_mtime_ns, 60),
+            until(lambda: head.stat().st_mtime_ns > newest.stat().st_mtime_ns, 180),
             "its head does not know the last group",
         )
         one.kill()

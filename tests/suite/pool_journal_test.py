@@ -99,7 +99,7 @@ def test_killed_while_programs_write_and_it_drains(after: int, folder: Path) -> 
         fds = [opened(writer, path) for writer, path in zip((program, other), paths, strict=True)]
         for writer, fd in zip((program, other), fds, strict=True):
             writer.tell(code.format(fd=fd))
-        ensure(until(lambda: one.taken() >= after * 20000, 60), "nothing is written")
+        ensure(until(lambda: one.taken() >= after * 20000, 180), "nothing is written")
         one.kill()
         counts = [int(program.answer()), int(other.answer())]
     with pool(files, settings) as one:
@@ -187,7 +187,7 @@ def start(files: Path, settings: Mapping[str, str]) -> str:
             cwd=files,
             env={**m.clean_environment(), **variables},
             check=False,
-            timeout=60,
+            timeout=180,
         )
     ensure(done.returncode in (1, 2), f"it ended with {done.returncode}")
     return done.stderr

@@ -43,7 +43,7 @@ mount -t tmpfs none /tmp && mount -t tmpfs none /dev/shm && touch /tmp/up && exe
 
 def _child_of(process: int) -> int:
     children = Path(f"/proc/{process}/task/{process}/children")
-    ensure(until(lambda: children.read_text() != "", 20), "no namespace")
+    ensure(until(lambda: children.read_text() != "", 60), "no namespace")
     return int(children.read_text())
 
 
@@ -62,7 +62,7 @@ def launching(mpi: m.Mpi, folder: Path) -> Iterator[list[str]]:
             stack.callback(outside.kill)
             nodes.append(_child_of(outside.pid))
         up = [Path(f"/proc/{node}/root/tmp/up") for node in nodes]
-        ensure(until(lambda: all(one.exists() for one in up), 20), "no namespaces")
+        ensure(until(lambda: all(one.exists() for one in up), 60), "no namespaces")
         agent = folder / "agent"
         cases = " ".join(f"{host}) node={node} ;;" for host, node in zip(HOSTS, nodes, strict=True))
         agent.write_text(AGENT.format(cases=cases))
@@ -171,13 +171,15 @@ def test_what_was_written_is_drained_when_forebay_run_is_ended(
         )
         written = [folder / f"written-{rank}" for rank in (0, 1)]
         try:
-            there = until(lambda: all(one.exists() for one in written), 60)
+            there = until(lambda: all(one.exists() for one in written), 180)
             ensure(there, (folder / "out").read_text())
             ensure(sizes() == [0, 0], "it was written at once")
             process.send_signal(sent)
-            drained = until(lambda: sizes() == [4 * MIB] * 2, 30)
+            drained = until(lambda: sizes() == [4 * MIB] * 2, 120)
             ensure(drained, f"{sizes()}: {(folder / 'out').read_text()}")
-            ensure(until(lambda: not list(work.glob(".forebay*")), 30), "something was left behind")
+            ensure(
+                until(lambda: not list(work.glob(".forebay*")), 120), "something was left behind"
+            )
         finally:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)

@@ -87,13 +87,13 @@ def _scraped(texts: Path, log: Path) -> str:
 
         def answers() -> bool:
             try:
-                with urllib.request.urlopen(url, timeout=10) as answer:
+                with urllib.request.urlopen(url, timeout=60) as answer:
                     told.append(answer.read().decode())
             except OSError:
                 return False
             return True
 
-        ensure(until(answers, 30), f"node_exporter does not answer: {log.read_text()}")
+        ensure(until(answers, 120), f"node_exporter does not answer: {log.read_text()}")
         return told[-1]
     finally:
         exporter.kill()

@@ -18,7 +18,7 @@ from suite.programs import CALLS, ON_NODES, VIEWS, OnNodes, Program, plain
 from suite.verdict import ensure
 
 RANKS = 4
-SECONDS_MAX = 60
+SECONDS_MAX = 180
 
 
 @pytest.fixture

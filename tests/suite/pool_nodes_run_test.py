@@ -85,12 +85,12 @@ def test_after_sigterm_both_daemons_drain_and_write_through(folder: Path) -> Non
             stderr=subprocess.STDOUT,
         )
         try:
-            ensure(until(lambda: have_written(1), 60), out.read_text())
+            ensure(until(lambda: have_written(1), 180), out.read_text())
             ensure(sizes() == [0, 0], "it was written at once")
             os.kill(process.pid, signal.SIGTERM)
-            ensure(until(lambda: sizes() == [MIB, MIB], 30), f"not drained: {sizes()}")
+            ensure(until(lambda: sizes() == [MIB, MIB], 120), f"not drained: {sizes()}")
             (folder / "go-1").touch()
-            ensure(until(lambda: have_written(2), 30), out.read_text())
+            ensure(until(lambda: have_written(2), 120), out.read_text())
             ensure(sizes() == [2 * MIB, 2 * MIB], f"not written through: {sizes()}")
             (folder / "go-2").touch()
             status = process.wait(60)

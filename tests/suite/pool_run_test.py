@@ -303,7 +303,7 @@ def test_two_runs_at_once_have_pools_of_their_own(folder: Path) -> None:
 
     with started(folder, *words("one")) as one, started(folder, *words("other")) as other:
         for process in (one, other):
-            _, told = process.communicate("\n", timeout=60)
+            _, told = process.communicate("\n", timeout=180)
             ensure(process.returncode == 0, told)
             ensure("through the pool: 3.00 MiB of 1 file" in told, told)
     for name in ("one", "other"):
@@ -315,7 +315,7 @@ def test_the_pool_is_drained_when_a_signal_ends_the_program(folder: Path) -> Non
     with started(folder, *words) as process:
         process.send_signal(signal.SIGTERM)
         process.wait(60)  # communicate() closes the input, at whose end the program ends by itself
-        _, told = process.communicate(timeout=60)
+        _, told = process.communicate(timeout=180)
     ensure(process.returncode == 128 + signal.SIGTERM, f"{process.returncode} {told}")
     ensure("through the pool: 3.00 MiB" in told, told)
     ensure((folder / "out").read_bytes() == content(48), "other bytes")
@@ -338,7 +338,7 @@ def test_bytes_arrive_although_forebay_run_is_killed(folder: Path) -> None:
     with started(folder, *words) as process:
         process.kill()
         process.wait(60)
-        arrived = until(lambda: (folder / "out").read_bytes() == content(48), 60)
+        arrived = until(lambda: (folder / "out").read_bytes() == content(48), 180)
         ensure(arrived, "the daemon has not drained")
 
 
@@ -357,11 +357,11 @@ def test_a_drain_that_is_interrupted_twice_keeps_the_rest(folder: Path) -> None:
                 process.send_signal(signal.SIGINT)
                 ensure("Once more" in line_of(process.stderr), "nothing is said of a second one")
                 process.send_signal(signal.SIGINT)
-                kept = until(lambda: any(folder.glob("forebay-rescue-*/*")), 60)
+                kept = until(lambda: any(folder.glob("forebay-rescue-*/*")), 180)
                 ensure(kept, "nothing was kept")
             finally:
                 server.send_signal(signal.SIGCONT)
-            _, told = process.communicate(timeout=60)
+            _, told = process.communicate(timeout=180)
         ensure(process.returncode == 74, f"{process.returncode} {told}")
         ensure("DID NOT ARRIVE: 3.00 MiB" in told, told)
 
@@ -421,7 +421,7 @@ def test_one_place_has_one_daemon_and_a_dead_ones_socket_is_replaced(folder: Pat
     ensure(second.returncode == 1 and f"process {process}" in second.stderr, second.stderr)
     os.kill(process, signal.SIGKILL)
     try:
-        ensure(until(lambda: forebay(*words, cwd=folder).returncode == 0, 60), "not replaced")
+        ensure(until(lambda: forebay(*words, cwd=folder).returncode == 0, 180), "not replaced")
     finally:
         done = forebay("pool", "stop", "--socket", socket, cwd=folder)
     ensure(done.returncode == 0, done.stderr)

@@ -41,7 +41,7 @@ def test_a_journal_has_what_a_walltime_kill_left_undrained(folder: Path) -> None
         )
         taken = process.stdout.readline() if process.stdout else ""
         ensure(taken == f"{BLOCKS << 16}\n", f"the program has not written all: {taken}")
-        drains = until(lambda: out.exists() and 0 < out.stat().st_size < BLOCKS << 16, 60)
+        drains = until(lambda: out.exists() and 0 < out.stat().st_size < BLOCKS << 16, 180)
         ensure(drains, "nothing is drained")
         all_of_it = descendants(process.pid)
         ensure(any(_is_daemon(one) for one in all_of_it), "the daemon is no child")
@@ -49,7 +49,7 @@ def test_a_journal_has_what_a_walltime_kill_left_undrained(folder: Path) -> None
             for one in all_of_it:
                 with contextlib.suppress(ProcessLookupError):  # it has ended by the first
                     os.kill(one, sent)
-        process.communicate(timeout=60)
+        process.communicate(timeout=180)
         ensure(out.read_bytes() != content(BLOCKS), "all was drained: nothing is tested")
         status, _, told = run_json(folder, *words, "--", "true")
         ensure(status == 0, f"{told}")

@@ -23,7 +23,7 @@ from suite.pool import Pool
 from suite.pooled import KEPT, pool
 from suite.verdict import Failed, ensure
 
-SECONDS_MAX = 60
+SECONDS_MAX = 180
 LEAVES_SCREEN = "\x1b[?1049l"
 WRITE = """import sys
 file = open(sys.argv[1], 'wb', 0)

@@ -18,7 +18,7 @@ from suite.pool import Pool as Pool
 from suite.verdict import Failed, ensure
 
 SOURCES = m.ROOT / "tests" / "posix"
-SECONDS_MAX = 100
+SECONDS_MAX = 200
 COMPILERS: Mapping[str, Sequence[str]] = {
     ".c": ("cc", *m.C_FLAGS),
     ".cpp": ("c++", "-std=c++20", *m.C_FLAGS[1:]),

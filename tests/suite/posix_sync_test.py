@@ -63,7 +63,7 @@ def traced(processes: Sequence[int], calls: Path) -> Iterator[None]:
     )
     try:
         all_traced = lambda: all(is_traced(one, tracer) for one in processes)  # noqa: E731
-        ensure(until(all_traced, 60), "strace does not attach")
+        ensure(until(all_traced, 180), "strace does not attach")
         yield
     finally:
         tracer.terminate()
@@ -137,8 +137,8 @@ def test_of_a_file_that_nobody_has_open_any_more(durability: str, folder: Path) 
         with conversation(one) as writer:
             writer.ask(f"os.close({write_by(writer, path, 9)})")
         is_there = lambda: path.exists() and path.read_bytes() == bytes([9]) * BYTES  # noqa: E731
-        ensure(until(is_there, 60), "it was not drained")
-        ensure(until(lambda: not one.has_open(path), 60), "the daemon keeps it open")
+        ensure(until(is_there, 180), "it was not drained")
+        ensure(until(lambda: not one.has_open(path), 180), "the daemon keeps it open")
         fd = int(other.ask(f"os.open({str(path)!r}, os.O_RDONLY)"))
         calls = folder / "calls"
         with traced([one.process.pid, process_of(other)], calls):

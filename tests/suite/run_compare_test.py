@@ -144,7 +144,7 @@ def test_a_comparison_that_is_interrupted_puts_everything_back(here: Path) -> No
     before = tree(here)
     process = started(here)
     os.killpg(process.pid, signal.SIGTERM)
-    _, told = process.communicate(timeout=60)
+    _, told = process.communicate(timeout=180)
     ensure(process.returncode == 128 + signal.SIGTERM, told)
     ensure(tree(here) == before, f"the folder was changed\n{told}")
 
@@ -152,7 +152,7 @@ def test_a_comparison_that_is_interrupted_puts_everything_back(here: Path) -> No
 def test_of_a_killed_comparison_the_next_one_says_where_everything_lies(here: Path) -> None:
     process = started(here)
     process.kill()
-    _, told = process.communicate(timeout=60)
+    _, told = process.communicate(timeout=180)
     ensure("until the comparison has ended" in told, told)
     line = ("run", "--compare", "--output-dir", ".", "--", "true")
     done = forebay(*line, cwd=here)

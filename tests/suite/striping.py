@@ -71,7 +71,7 @@ def layout(*words: str | Path) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=180,
         env={
             **m.clean_environment(),
             "FOREBAY_LIBDIR": str(m.LIBRARIES),

@@ -215,9 +215,9 @@ def test_at_once(folder: Path) -> None:
         file = os.open(mount / "file", os.O_WRONLY)
         with ThreadPoolExecutor() as threads:
             waiting = threads.submit(os.pwrite, file, b"x", UNIT)
-            came = until(lambda: b"1" in os.getxattr(mount, "striped_fs.at_once"), 10)
+            came = until(lambda: b"1" in os.getxattr(mount, "striped_fs.at_once"), 60)
             passing = threads.submit(os.pwrite, file, b"x", 0)
-            passed = until(passing.done, 10)
+            passed = until(passing.done, 60)
             left = not waiting.done()
             os.close(os.open(targets[1] / "file", os.O_RDONLY))
             fault = waiting.exception()

@@ -483,7 +483,7 @@ def test_a_kill_loses_nothing_that_was_acknowledged(tier: Tier, seed: int) -> No
         words = [sys.executable, str(LEDGER_WRITER), str(tier.folder), str(ledger), str(seed)]
         writer = subprocess.Popen(words, stderr=subprocess.DEVNULL)
         lines = random.Random(seed).randrange(3, 60)
-        until(lambda: ledger.exists() and ledger.read_text().count("\n") >= lines, 20)
+        until(lambda: ledger.exists() and ledger.read_text().count("\n") >= lines, 60)
         mount.process.kill()
         mount.process.wait()
         mo.until_unmounted(tier.folder)
@@ -505,7 +505,7 @@ def test_a_second_tier_on_one_fast_place_is_refused(tier: Tier) -> None:
     other.mkdir()
     with tier.started() as mount:
         words = [str(mo.PROGRAM), *tier.options("write"), str(other)]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(words, capture_output=True, text=True, timeout=180, check=False)
         ensure(done.returncode == 1 and "another process has it" in done.stderr, done.stderr)
         _stop(mount)
 
@@ -514,7 +514,7 @@ def test_a_fast_place_within_the_folder_is_refused(tier: Tier) -> None:
     inner = tier.folder / "fast"
     inner.mkdir(mode=0o700)
     words = [str(mo.PROGRAM), "--fast", str(inner), str(tier.folder)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=180, check=False)
     ensure(done.returncode == 1 and "one is within the other" in done.stderr, done.stderr)
 
 

@@ -20,7 +20,7 @@ from suite.striping import limited_targets
 from suite.verdict import ensure
 
 RANKS = 2
-SECONDS_MAX = 100
+SECONDS_MAX = 200
 START_SECONDS = 3.0
 """Seconds that the interpreter may take before it probes."""
 RATE = 50_000_000

@@ -120,6 +120,10 @@ int look_at_open(int fd, struct stat* out, const Ask& ask) noexcept {
     };
     return on(fd, pass, [&](CapturedFile place) noexcept {
         auto addition = addition_of(place.file.file(), pool::usual_grain);
+        if (!addition && connection.life() == DaemonConnection::Life::dead) {
+            errno = EIO;  // the file below is shorter than what was acknowledged
+            return -1;
+        }
         int done = ask();
         if (done == 0 && addition && addition->occupied > 0 &&
             grain_in(*out) != pool::usual_grain) {

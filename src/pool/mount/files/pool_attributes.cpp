@@ -2,6 +2,7 @@
 #include "pool/client/stat_addition.hpp"
 #include "pool/mount/files/pool_route.hpp"
 
+#include <cerrno>
 #include <fcntl.h>
 #include <optional>
 #include <sys/stat.h>
@@ -13,9 +14,9 @@ bool PoolRoute::stat_again(int fd, struct stat& status) noexcept {
 }
 
 // The file system is asked again behind the pool, so that bytes drained meanwhile are not missed.
-void PoolRoute::add(const FileUse& use, int fd, struct stat& status) {
+int PoolRoute::add(const FileUse& use, int fd, struct stat& status) {
     if (link_ == nullptr || !S_ISREG(status.st_mode)) {
-        return;
+        return 0;
     }
     const pool::Directory& directory = link_->directory();
     const bool known = slot_of(use) != nullptr;
@@ -25,8 +26,11 @@ void PoolRoute::add(const FileUse& use, int fd, struct stat& status) {
         addition = pool::addition_of(directory, link_->reader(), use.file(),
                                      pool::grain_of(status.st_blksize));
     }
+    if (known && !addition && link_->life() == PoolLink::Life::dead) {
+        return EIO;  // the file below is shorter than what was acknowledged
+    }
     if (use.known() && !stat_again(fd, status)) {
-        return;
+        return 0;
     }
     if (addition) {
         pool::add(*addition, pool::times_of(directory, use.file()), status);
@@ -35,6 +39,7 @@ void PoolRoute::add(const FileUse& use, int fd, struct stat& status) {
             pool::remembered_times(directory, status.st_dev, status.st_ino);
         pool::set_change_time(times, times, status);
     }
+    return 0;
 }
 
 }  // namespace forebay::mount

@@ -72,8 +72,9 @@ public:
     [[nodiscard]] int limit_window(FileUse& use, std::uint64_t bytes);
     // The result of close(): whether deposits are expected to reach the file system.
     [[nodiscard]] int arrives(FileUse& use);
-    // Adds the pool's size, times and blocks to the file system's `status` of `fd`.
-    void add(const FileUse& use, int fd, struct stat& status);
+    // Adds the pool's size, times and blocks to the file system's `status` of `fd`. Returns 0, or
+    // EIO if the daemon is dead and deposits are missing in `status`.
+    [[nodiscard]] int add(const FileUse& use, int fd, struct stat& status);
 
     // Lets captured programs deposit to the file, and read deposits, until the handle is closed:
     // the daemon knows the file. Returns 0, or EBUSY if they have to go through the mount.

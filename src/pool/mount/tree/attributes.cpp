@@ -27,7 +27,9 @@ int status_of(MountServer& server, MountedInode& inode, struct stat& status) {
     if (::fstatat(inode.path.get(), "", &status, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW) != 0) {
         return errno;
     }
-    server.route().add(inode.use, inode.path.get(), status);
+    if (const int error = server.route().add(inode.use, inode.path.get(), status); error != 0) {
+        return error;
+    }
     add_tiered_status(server.tier(), inode, status);
     return 0;
 }

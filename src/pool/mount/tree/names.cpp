@@ -22,8 +22,9 @@ int fill_entry(MountServer& server, OwnFd fd, AnswerOrder order, fuse_entry_para
         server.route().found(inode.use, inode.path.get(), entry.attr);
         server.trimmer().added();
     }
-    entry.attr_timeout = server.attributes_valid(inode, order);
-    server.route().add(inode.use, inode.path.get(), entry.attr);
+    // A file whose deposits are lost has a name; whoever asks for its attributes is told.
+    const bool is_known = server.route().add(inode.use, inode.path.get(), entry.attr) == 0;
+    entry.attr_timeout = is_known ? server.attributes_valid(inode, order) : 0.0;
     add_tiered_status(server.tier(), inode, entry.attr);
     entry.ino = InodeTable::number_of(inode);
     entry.entry_timeout = server.names_valid();
