@@ -37,12 +37,20 @@ PUBLIC = {
 """Logs that come with PyDarshan."""
 
 
+EVERY_LOG = pytest.mark.parametrize("name", [*LABELS, *PUBLIC], scope="module")
+"""The tests of a log run one after the other, so that it is read once."""
+
+
 def public_logs() -> dict[str, Path]:
     return {one.stem: one for one in darshan_logs()}
 
 
 def path_of(name: str) -> Path:
     return HERE / f"{name}.darshan" if name in LABELS else public_logs()[name]
+
+
+def label_of(name: str) -> str:
+    return LABELS.get(name) or PUBLIC[name]
 
 
 @cache
@@ -73,9 +81,9 @@ def test_what_is_missing_in_a_partial_log_is_told(name: str) -> None:
     assert any("POSIX are partial" in one for one in diagnosed(name).program.gaps)
 
 
-@pytest.mark.parametrize(("name", "label"), [*LABELS.items(), *PUBLIC.items()])
-def test_the_first_item_is_what_a_specialist_says(name: str, label: str) -> None:
-    assert first_of(diagnosed(name)) == label
+@EVERY_LOG
+def test_the_first_item_is_what_a_specialist_says(name: str) -> None:
+    assert first_of(diagnosed(name)) == label_of(name)
 
 
 CONSEQUENCES = {
@@ -95,12 +103,12 @@ BESIDES = {
 read, rank 1024 takes twice the mean."""
 
 
-@pytest.mark.parametrize(("name", "label"), [*LABELS.items(), *PUBLIC.items()])
-def test_no_item_is_false(name: str, label: str) -> None:
+@EVERY_LOG
+def test_no_item_is_false(name: str) -> None:
     """Ranks that data sieving made read the whole file were said to read the same bytes, and who
     waited for a single writer was listed a second time."""
     also = {one.kind.value for one in diagnosed(name).troubles[1:]}
-    assert also <= CONSEQUENCES.get(label, set()) | BESIDES.get(name, set())
+    assert also <= CONSEQUENCES.get(label_of(name), set()) | BESIDES.get(name, set())
 
 
 @pytest.mark.parametrize(
@@ -152,7 +160,7 @@ def test_views_of_single_ranks_are_not_what_opening_waited_for() -> None:
     assert "view" not in " ".join(one.title for one in diagnosed("ncroot-4x200x1048576").troubles)
 
 
-@pytest.mark.parametrize("name", [*LABELS, *PUBLIC])
+@EVERY_LOG
 def test_no_program_with_trouble_is_told_to_keep_everything(name: str) -> None:
     found = diagnosed(name)
     program = found.program
@@ -162,7 +170,7 @@ def test_no_program_with_trouble_is_told_to_keep_everything(name: str) -> None:
     assert program.seconds_io <= KEEP_MOST * program.seconds
 
 
-@pytest.mark.parametrize("name", [*LABELS, *PUBLIC])
+@EVERY_LOG
 def test_no_number_is_impossible(name: str) -> None:
     found = diagnosed(name)
     program = found.program
@@ -238,7 +246,7 @@ def test_a_program_of_one_rank_is_told_nothing_of_others(name: str) -> None:
         assert not re.search(r"ranks|others|collective|_all\b|aggregator|MPI_Bcast", text), text
 
 
-@pytest.mark.parametrize("name", [*LABELS, *PUBLIC])
+@EVERY_LOG
 def test_items_of_reads_do_not_speak_of_writes_and_vice_versa(name: str) -> None:
     found = diagnosed(name)
     read, written = (

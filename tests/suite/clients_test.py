@@ -173,7 +173,7 @@ def test_mpi4py(mpi: m.Mpi, ranks: int, pooled: bool, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("mpi", "watcher_first"),
     [
-        pytest.param(m.MPICH, True, id="mpich402-before"),
+        pytest.param(m.MPICH, True, id="mpich402-before", marks=FULL),
         pytest.param(m.MPICH, False, id="mpich402-behind", marks=FULL),
         pytest.param(m.OPEN_MPI, True, id="ompi414-before", marks=FULL),
         pytest.param(m.OPEN_MPI, False, id="ompi414-behind"),

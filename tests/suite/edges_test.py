@@ -106,7 +106,7 @@ def test_no_memory(mpi: m.Mpi, case: str, folder: Path) -> None:
         pytest.param(
             *(mpi, 100 * i + 1, variant),
             id="-".join([mpi.name, *([variant] if variant else [])]),
-            marks=() if (mpi is m.MPICH) == (variant == "") else FULL,
+            marks=() if (mpi, variant) == (m.OPEN_MPI, "nodes") else FULL,
         )
         for mpi in m.DEBIAN
         for i, variant in enumerate(TWINS)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from suite import mpi as m
 from suite.ior import DATA_WRONG, GOOD, INPUT_OUTPUT, REFUSED, TIME_LIMIT, USAGE, Ior
-from suite.on import BENCHMARK, EACH
+from suite.on import BENCHMARK, EACH, FULL
 from suite.verdict import ensure
 
 PATIENCE = 90
@@ -36,7 +36,7 @@ def test_least_time_is_longer_than_the_wall(mpi: m.Mpi, folder: Path) -> None:
     run.ensure_clean()
 
 
-@EACH
+@BENCHMARK
 def test_fsync_per_write_is_collective(mpi: m.Mpi, folder: Path) -> None:
     """MPI_File_sync of a shared file needs all ranks, which the wall stops at different writes."""
     run = Ior(mpi=mpi, folder=folder, ranks=3, seconds_max=PATIENCE)
@@ -311,6 +311,7 @@ __attribute__((constructor)) static void refuse(void) {
 """
 
 
+@FULL
 @BENCHMARK
 def test_a_limited_rate_is_no_stall(mpi: m.Mpi, folder: Path) -> None:
     """A rank that slept for its turn was said to stand still."""

@@ -59,7 +59,13 @@ def test_random_calls_of_three_processes_agree_with_a_model(
     _try(settings, "random", str(seed), "500" if seed == 1 else "4000")
 
 
-@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        pytest.param(some, id=name, marks=() if name == "usual" else FULL)
+        for name, some in SETTINGS.items()
+    ],
+)
 def test_every_pair_of_calls(settings: Mapping[str, str]) -> None:
     _try(settings, "every", "2", "0", "1")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from suite import mpi as m
 from suite.compare import RECORD, Output, compare
-from suite.on import ALL, EACH
+from suite.on import ALL, EACH, on
 from suite.pool import pool
 from suite.programs import VARIANTS, Program, plain
 from suite.record import Record
@@ -30,7 +30,7 @@ def ensure_right(folder: Path) -> None:
     ensure(not wrong, f"{wrong}")
 
 
-@ALL
+@on(m.OPEN_MPI, full=[m.MPICH, *m.WHEELS])
 def test_in_the_pool_each_rank_does_its_own_part(mpi: m.Mpi, folder: Path) -> None:
     reference = plain(BLOCKING, mpi, RANKS)
     with pool(folder, VARIANTS["pool"]) as one:

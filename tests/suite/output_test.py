@@ -13,7 +13,7 @@ import pytest
 from suite import mpi as m
 from suite.compare import RECORD
 from suite.file_systems import mounted_tmpfs
-from suite.on import EACH, FULL
+from suite.on import EACH, FULL, on
 from suite.pool import pool
 from suite.programs import VARIANTS
 from suite.typed import SYSTEM_PYTHON
@@ -92,8 +92,8 @@ def _write(mpi: m.Mpi, ranks: int, folder: Path, *files: str) -> None:
     m.run(mpi, ranks, [_c_program(mpi), folder, *files]).ensure_success()
 
 
-@EACH
-@pytest.mark.parametrize("ranks", [1, 4, pytest.param(7, marks=FULL)])
+@on(m.OPEN_MPI, full=[m.MPICH])
+@pytest.mark.parametrize("ranks", [4, *(pytest.param(some, marks=FULL) for some in (1, 7))])
 def test_fortran_records_are_those_of_gfortran(mpi: m.Mpi, ranks: int, folder: Path) -> None:
     files: Sequence[str] = [
         word for number, kind in enumerate(RECORD_KINDS) for word in (f"{number}.dat", kind[0])
@@ -110,7 +110,7 @@ def test_fortran_programs_write_the_same(mpi: m.Mpi, folder: Path) -> None:
     _same(folder / "fortran.dat", _records("native", "", folder))
 
 
-@pytest.mark.parametrize("ranks", [1, 4, pytest.param(3, marks=FULL)])
+@pytest.mark.parametrize("ranks", [4, *(pytest.param(some, marks=FULL) for some in (1, 3))])
 def test_a_netcdf_file_is_that_of_pnetcdf(ranks: int, folder: Path) -> None:
     files = [word for number, shape in enumerate(SHAPES) for word in (f"{number}.nc", shape)]
     _write(m.OPEN_MPI, ranks, folder, *files)
@@ -119,6 +119,7 @@ def test_a_netcdf_file_is_that_of_pnetcdf(ranks: int, folder: Path) -> None:
         _same(folder / f"{number}.nc", reference)
 
 
+@FULL
 def test_a_netcdf_file_of_fortran_and_python_is_the_same(folder: Path) -> None:
     reference = _plain(folder)
     program = _fortran_program(m.OPEN_MPI)

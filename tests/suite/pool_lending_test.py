@@ -10,7 +10,7 @@ import pytest
 
 from suite import mpi as m
 from suite.compare import RECORD, compare
-from suite.on import ALL, EACH
+from suite.on import ALL, EACH, on
 from suite.pool import pool
 from suite.pooled import EAGER, KEPT
 from suite.programs import VIEWS, plain
@@ -43,7 +43,7 @@ def test_ranks_of_several_nodes_share_no_memory(mpi: m.Mpi, folder: Path) -> Non
     ensure(lent > 0, "nothing was lent")
 
 
-@EACH
+@on(m.OPEN_MPI, full=[m.MPICH])
 def test_nothing_is_lent_where_that_is_switched_off_or_the_pool_is_small(
     mpi: m.Mpi, folder: Path
 ) -> None:

@@ -12,7 +12,7 @@ import pytest
 from suite import mpi as m
 from suite.compare import RECORD, Output, compare
 from suite.file_systems import until
-from suite.on import ALL, EACH, FULL
+from suite.on import ALL, EACH, FULL, on
 from suite.pool import Pool, pools
 from suite.programs import CALLS, ON_NODES, VIEWS, OnNodes, Program, plain
 from suite.verdict import ensure
@@ -75,12 +75,12 @@ def test_same_as_plain(mpi: m.Mpi, program: Program, folder: Path, nodes: Sequen
     same_as_plain(program, mpi, folder, nodes)
 
 
-@ALL
+@on(m.OPEN_MPI, full=[m.MPICH, *m.WHEELS])
 def test_calls_of_all_kinds_in_turn(mpi: m.Mpi, folder: Path, nodes: Sequence[Pool]) -> None:
     same_as_plain(Program(name="in_turn", source="in_turn.c"), mpi, folder, nodes)
 
 
-@EACH
+@on(m.OPEN_MPI, full=[m.MPICH])
 @pytest.mark.parametrize("rounds", ["100", pytest.param("1000", marks=FULL)])
 def test_what_is_done_between_collective_writes(
     mpi: m.Mpi, rounds: str, folder: Path, nodes: Sequence[Pool]

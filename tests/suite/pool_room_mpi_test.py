@@ -10,7 +10,7 @@ from suite import mpi as m
 from suite import pool as daemon
 from suite.compare import RECORD, Output
 from suite.file_systems import full_when_asked, mounted_tmpfs
-from suite.on import EACH
+from suite.on import EACH, FULL
 from suite.pool import Pool
 from suite.pooled import KEPT
 from suite.verdict import ensure
@@ -32,7 +32,7 @@ def _told(mpi: m.Mpi, folder: Path, how: str, file: Path, mark: str, one: Pool) 
 
 
 @EACH
-@pytest.mark.parametrize("how", [*HOWS, *(f"{how}-sync" for how in HOWS)])
+@pytest.mark.parametrize("how", [*HOWS, *(pytest.param(f"{how}-sync", marks=FULL) for how in HOWS)])
 def test_what_cannot_arrive_is_told_at_the_close_on_each_rank(
     how: str, mpi: m.Mpi, folder: Path
 ) -> None:

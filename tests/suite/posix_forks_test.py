@@ -18,7 +18,7 @@ HOW = pytest.mark.parametrize("settings", [pooled.KEPT, pooled.EAGER], ids=["kep
 
 
 @HOW
-@pytest.mark.parametrize("children", [300, pytest.param(1500, marks=FULL)])
+@pytest.mark.parametrize("children", [100, pytest.param(1500, marks=FULL)])
 def test_forks_beside_threads_that_write(
     children: int, settings: Mapping[str, str], folder: Path
 ) -> None:
@@ -53,7 +53,7 @@ def run_handler_forks(
 
 @HOW
 @pytest.mark.parametrize("call", CALLS)
-@pytest.mark.parametrize("children", [300, pytest.param(3000, marks=FULL)])
+@pytest.mark.parametrize("children", [100, pytest.param(3000, marks=FULL)])
 def test_children_return_into_the_call_in_which_a_signal_handler_forked_them(
     children: int, call: str, settings: Mapping[str, str], folder: Path
 ) -> None:

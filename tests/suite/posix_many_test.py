@@ -48,6 +48,7 @@ def test_more_than_the_pool_has_room_for(folder: Path) -> None:
         ensure(reasons <= {"full", "no_memory"}, f"{reasons}")
 
 
+@FULL
 def test_a_daemon_without_descriptors(folder: Path) -> None:
     """It has room for a few processes only, by its limit."""
     words = [pooled.program("many.c", "-pthread"), "shared", 60, 10]
@@ -152,6 +153,7 @@ print("without the pool" in ended.stderr, os.pread(f, 10, 0), os.fstat(f).st_siz
 """
 
 
+@FULL
 def test_what_a_process_that_is_sent_away_begins_anew(folder: Path) -> None:
     """Its libc has emptied the file before the deposits of others were drained to it."""
     with pooled.pool(folder, ROOM) as served:

@@ -19,6 +19,7 @@ import pytest
 from suite import mounted as mo
 from suite import mpi as m
 from suite.file_systems import until
+from suite.on import FULL
 from suite.ordinary_user import IS_ROOT, ordinary_user
 from suite.verdict import ensure
 
@@ -29,6 +30,7 @@ MIB = 1 << 20
 KEPT = "write move=manual"
 NOT_MOVED = 3
 KILLS = 20
+FEW_KILLS = 6
 
 pytestmark = pytest.mark.skipif(
     not mo.can_mount(), reason="no forebay-mount, or no right to /dev/fuse. Build it; be root."
@@ -475,7 +477,10 @@ def test_a_tier_goes_on_where_a_killed_one_ended(tier: Tier) -> None:
     ensure((tier.folder / "x").read_bytes() == _bytes(MIB), "they are not moved")
 
 
-@pytest.mark.parametrize("seed", range(KILLS))
+@pytest.mark.parametrize(
+    "seed",
+    [*range(FEW_KILLS), *(pytest.param(some, marks=FULL) for some in range(FEW_KILLS, KILLS))],
+)
 def test_a_kill_loses_nothing_that_was_acknowledged(tier: Tier, seed: int) -> None:
     """The writer keeps a ledger elsewhere: what each file has, once it was synced or closed."""
     ledger = tier.root / "ledger"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from suite import mpi as m
 from suite.file_systems import until
-from suite.on import EACH
+from suite.on import BENCHMARK, EACH
 from suite.prober import PACKAGES, RANKS, SECONDS_MAX, Prober
 from suite.striping import striped_file_system
 from suite.verdict import ensure
@@ -116,7 +116,7 @@ def test_what_a_report_says_to_do_next_runs_as_it_is_printed(mpi: m.Mpi, folder:
         ensure("as fast through Forebay, all settings kept" in said, said)
 
 
-@EACH
+@BENCHMARK
 def test_batch_script_and_proof_run_as_they_are_printed(mpi: m.Mpi, folder: Path) -> None:
     """The local disk has no layouts, and `forebay layout` says so; all else runs."""
     shell = Shell(folder, mpi)

@@ -54,6 +54,7 @@ REAL_QUOTAS = ("ext4", "btrfs")
 
 
 @pytest.mark.parametrize("kind", [pytest.param(KINDS[name], id=name) for name in REAL_QUOTAS])
+@FULL
 def test_quota_of_100_megabytes(kind: Kind, folder: Path) -> None:
     """The user has a little of the quota left, in which no probe fits, and then all for small ones:
     the estimate names the quota."""
@@ -104,6 +105,7 @@ def fills_again(path: Path, process: subprocess.Popen[bytes]) -> bool:
     return process.poll() is not None
 
 
+@FULL
 def test_quota_that_nothing_tells_of(folder: Path) -> None:
     """It lets the launcher be tried, and no probe."""
     prober = Prober(folder=folder)
@@ -124,6 +126,7 @@ def resumed(words: list[str]) -> list[str]:
     return [*words[:at], "--resume", *words[at:]]
 
 
+@FULL
 def test_disk_that_fills_in_the_middle(folder: Path) -> None:
     prober = Prober(folder=folder)
     with mounted_tmpfs(folder / "disk", "64m") as disk, m.cores(m.MPICH, RANKS):
@@ -152,6 +155,7 @@ def fill(path: Path, mode: Literal["wb", "ab"] = "wb") -> None:
                 continue
 
 
+@FULL
 @BENCHMARK
 def test_file_system_that_hangs(mpi: m.Mpi, folder: Path) -> None:
     prober = Prober(folder=folder, launcher=mpi.start(RANKS, {}))

@@ -106,6 +106,7 @@ def prove(loop: Loop) -> None:
     ensure(not any((loop.folder / "out").iterdir()), "files were left")
 
 
+@FULL
 def test_loop_on_a_simulated_system(folder: Path) -> None:
     loop = loop_in(folder)
     slow = ("nodes=4", "target_rate=500MB/s")
@@ -129,6 +130,7 @@ def test_loop_within_the_simulator(folder: Path) -> None:
     ensure("is too small" in refused, refused)
 
 
+@FULL
 def test_loop_on_the_local_disk(folder: Path) -> None:
     loop = loop_in(folder)
     with m.cores(m.MPICH, RANKS):
