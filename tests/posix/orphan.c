@@ -2,8 +2,19 @@
 #define _GNU_SOURCE
 #include "common.h"
 
+#include <ftw.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
+
+// A negative result: the file was said to be a file of some length.
+static int visit(const char* path, const struct stat* found, int kind, struct FTW* place) {
+    (void)path;
+    (void)found;
+    (void)place;
+    errno = kind == FTW_NS ? EIO : 0;
+    return -1;
+}
 
 int main(void) {
     const int fd = open_new("orphan");
@@ -27,6 +38,16 @@ int main(void) {
     say("ftruncate", ftruncate(fd, 10));
     say("lseek", lseek(fd, 0, SEEK_END));
     say("mmap", mmap(NULL, 100, PROT_READ, MAP_SHARED, other, 0) == MAP_FAILED ? -1 : 0);
+    struct stat found;
+    struct statx found_too;
+    say("fstat", fstat(fd, &found));
+    say("stat", stat("orphan", &found));
+    say("lstat", lstat("orphan.third", &found));
+    say("statx", statx(AT_FDCWD, "orphan.third", 0, STATX_SIZE, &found_too));
+    say("statx of a descriptor", statx(fd, "", AT_EMPTY_PATH, STATX_SIZE, &found_too));
+    say("nftw", nftw("orphan.third", visit, 1, FTW_PHYS));
+    say("open", open("orphan.third", O_RDWR));
+    say("syncfs", syncfs(fd));
     const pid_t child = fork();
     if (child == 0) {
         say("child's write", write(fd, text, 10));

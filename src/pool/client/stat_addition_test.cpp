@@ -2,6 +2,7 @@
 #include "pool/client/stat_addition.hpp"
 
 #include "pool/client/log_writer.hpp"
+#include "pool/client/lost_deposits.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -74,6 +75,39 @@ TEST_F(StatAdditions, TheTimeOfChangeIsNotThatOfTheDraining) {
     status.st_ctim.tv_sec = 10;
     set_change_time(times, times, status);
     EXPECT_EQ(status.st_ctim.tv_sec, 10) << "a program has changed the file since";
+}
+
+TEST_F(StatAdditions, AFileOfADeadDaemonLacksDepositsThatWereNotDrained) {
+    PoolReader reader{*directory, daemon, {}};
+    const auto lacks = [&] { return lacks_deposits(*directory, reader, file); };
+    slot().state.store(FileState::pooled);
+    EXPECT_FALSE(lacks());
+    slot().taken.store(10);
+    EXPECT_TRUE(lacks());
+    slot().drained.store(10);
+    EXPECT_FALSE(lacks());
+    slot().extents.store(1);
+    EXPECT_TRUE(lacks());
+    slot().state.store(FileState::through);
+    EXPECT_FALSE(lacks());
+    slot().state.store(FileState::leaving);
+    EXPECT_TRUE(lacks());
+    slot().generation.store(file.generation + 1);
+    EXPECT_FALSE(lacks());
+}
+
+TEST(LostDeposits, AFileThatSomebodyHasWrittenToSinceIsNotTheLostOne) {
+    constexpr std::int64_t second = 1'000'000'000;
+    const ChangeTimes written{.modified_ns = 5 * second};
+    EXPECT_TRUE(is_untouched(written, 4 * second));
+    EXPECT_TRUE(is_untouched(written, 5 * second + 5'000'000)) << "within a tick";
+    EXPECT_FALSE(is_untouched(written, 6 * second));
+    const ChangeTimes drained{.modified_ns = 5 * second, .stamped_ns = 6 * second};
+    EXPECT_TRUE(is_untouched(drained, 6 * second)) << "the daemon has drained a part then";
+    EXPECT_FALSE(is_untouched(drained, 7 * second));
+    const ChangeTimes draining{.modified_ns = 5 * second, .stamped_ns = ChangeTime::unsettled};
+    EXPECT_TRUE(is_untouched(draining, 7 * second)) << "it was about to change the file";
+    EXPECT_TRUE(is_untouched({}, 7 * second)) << "there is no time to compare with";
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "pool/capture/files/additions.hpp"
 #include "pool/capture/files/draining.hpp"
 #include "pool/capture/files/files.hpp"
+#include "pool/capture/files/lost_files.hpp"
 #include "pool/capture/files/path_filter.hpp"
 #include "pool/capture/processes/inside_call.hpp"
 #include "pool/capture/processes/process.hpp"
@@ -34,6 +35,14 @@ dev_t device_of(const struct statx& found) noexcept {
 }
 ino_t inode_of(const struct stat& found) noexcept { return found.st_ino; }
 ino_t inode_of(const struct statx& found) noexcept { return found.stx_ino; }
+
+SeenFile seen_in(const struct stat& found) noexcept {
+    return {found.st_dev, found.st_ino, found.st_mtim.tv_sec * nanoseconds + found.st_mtim.tv_nsec};
+}
+SeenFile seen_in(const struct statx& found) noexcept {
+    return {device_of(found), inode_of(found),
+            found.stx_mtime.tv_sec * nanoseconds + found.stx_mtime.tv_nsec};
+}
 
 std::int64_t grain_in(const struct stat& found) noexcept {
     return pool::grain_of(found.st_blksize);
@@ -74,6 +83,23 @@ int look_at_forgotten(dev_t device, Status* out, const Ask& ask) noexcept {
     return done;
 }
 
+// `done`, which stat of a regular file returned without the pool, unless that leaves out deposits
+// that a dead daemon had: the file is longer than it seems.
+template <class Status>
+int unless_lost(int done, const Status& out) noexcept {
+    return done == 0 && is_lost(seen_in(out)) ? fail(EIO) : done;
+}
+
+// stat of a regular file where no daemon answers. Where the pool may have been drained since libc
+// was asked, it is asked once more.
+template <class Status, class Ask>
+int look_without_daemon(Status* out, const Ask& ask) noexcept {
+    const bool drained = connection.is_unmapped()
+                             ? drain_and_close(device_of(*out), inode_of(*out)) == 0
+                             : connection.life() == DaemonConnection::Life::ended;
+    return unless_lost(drained ? ask() : 0, *out);
+}
+
 // stat of a regular file that libc has found.
 template <class Status, class Ask>
 int look_again(int folder, const char* path, Status* out, const Ask& ask) noexcept {
@@ -85,12 +111,12 @@ int look_again(int folder, const char* path, Status* out, const Ask& ask) noexce
         return 0;
     }
     if (!connection.reach() || connection.life() != DaemonConnection::Life::lives) {
-        return connection.is_unmapped() && drain_and_close(device, inode_of(*out)) == 0 ? ask() : 0;
+        return look_without_daemon(out, ask);
     }
     const auto file = known(device, inode_of(*out));
     const auto addition = file ? addition_of(*file, grain_in(*out)) : std::nullopt;
     if (!addition) {
-        return look_at_forgotten(device, out, ask);
+        return unless_lost(look_at_forgotten(device, out, ask), *out);
     }
     const int again = ask();
     if (again == 0 && device_of(*out) == device) {
@@ -120,15 +146,14 @@ int look_at_open(int fd, struct stat* out, const Ask& ask) noexcept {
     };
     return on(fd, pass, [&](CapturedFile place) noexcept {
         auto addition = addition_of(place.file.file(), pool::usual_grain);
-        if (!addition && connection.life() == DaemonConnection::Life::dead) {
-            errno = EIO;  // the file below is shorter than what was acknowledged
-            return -1;
-        }
         int done = ask();
         if (done == 0 && addition && addition->occupied > 0 &&
             grain_in(*out) != pool::usual_grain) {
             addition = addition_of(place.file.file(), grain_in(*out));
             done = ask();
+        }
+        if (!addition && connection.life() == DaemonConnection::Life::dead) {
+            return fail(EIO);  // the file below is shorter than what was acknowledged
         }
         if (done == 0 && addition) {
             add(*addition, times_of(place.file.file()), *out);

@@ -4,6 +4,7 @@
 #include "foundation/kernel/calls.hpp"
 #include "pool/capture/files/draining.hpp"
 #include "pool/capture/files/files.hpp"
+#include "pool/capture/files/lost_files.hpp"
 #include "pool/capture/files/mounted.hpp"
 #include "pool/capture/files/path_filter.hpp"
 #include "pool/capture/files/size_limit.hpp"
@@ -101,7 +102,8 @@ int sync_file_range(int fd, off_t at, off_t bytes, unsigned flags) noexcept {
 }
 
 int syncfs(int fd) noexcept {
-    const int error = drain_all();
+    const int drained = drain_all();
+    const int error = drained == 0 && capturing() && any_is_lost() ? EIO : drained;
     const int synced = real::syncfs(fd);
     return synced == 0 && error != 0 ? fail(error) : synced;
 }

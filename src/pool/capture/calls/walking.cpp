@@ -16,18 +16,20 @@ namespace forebay::capture {
 namespace {
 
 // Replaces `found` by the captured fstatat's answer; `flags` are fstatat's. Keeps `found` if the
-// name means another file by now.
-void add_deposits(const char* path, int flags, struct stat& found) noexcept {
+// name means another file by now. Returns 0, or EIO if the file lacks deposits that were lost.
+int add_deposits(const char* path, int flags, struct stat& found) noexcept {
     if (!capturing() || !S_ISREG(found.st_mode) || !may_be_known(AT_FDCWD, path, found)) {
-        return;
+        return 0;
     }
     const int before = errno;
     struct stat again{};
-    if (captured::fstatat(AT_FDCWD, path, &again, flags) == 0 && again.st_ino == found.st_ino &&
-        again.st_dev == found.st_dev) {
+    const bool done = captured::fstatat(AT_FDCWD, path, &again, flags) == 0;
+    const int error = !done && errno == EIO ? EIO : 0;
+    if (done && again.st_ino == found.st_ino && again.st_dev == found.st_dev) {
         found = again;
     }
     errno = before;
+    return error;
 }
 
 // Callbacks of nftw get no user pointer, so the program's callback is kept in the thread. It is
@@ -37,8 +39,9 @@ int visit_with_flags(const char* path, const struct stat* found, int kind, FTW* 
     const TreeWalk walk = own_walk();
     struct stat corrected = *found;
     const char* const here = walk.changes_folder ? path + place->base : path;
-    add_deposits(here, walk.follows ? 0 : AT_SYMLINK_NOFOLLOW, corrected);
-    const int said = walk.visit_with_flags(path, &corrected, kind, place);
+    const int error = add_deposits(here, walk.follows ? 0 : AT_SYMLINK_NOFOLLOW, corrected);
+    const int said =
+        walk.visit_with_flags(path, &corrected, error != 0 ? int{FTW_NS} : kind, place);
     own_walk() = walk;
     return said;
 }
@@ -46,8 +49,8 @@ int visit_with_flags(const char* path, const struct stat* found, int kind, FTW* 
 int visit(const char* path, const struct stat* found, int kind) {
     const TreeWalk walk = own_walk();
     struct stat corrected = *found;
-    add_deposits(path, 0, corrected);
-    const int said = walk.visit(path, &corrected, kind);
+    const int error = add_deposits(path, 0, corrected);
+    const int said = walk.visit(path, &corrected, error != 0 ? int{FTW_NS} : kind);
     own_walk() = walk;
     return said;
 }
@@ -79,6 +82,14 @@ int flags_of(const FTS& tree) noexcept {
 // FTS_F: a regular file of which libc has called stat.
 bool is_looked_at(const FTSENT& one) noexcept {
     return one.fts_info == FTS_F && one.fts_statp != nullptr;
+}
+
+// add_deposits() of an entry; one that lacks deposits is an entry of which stat has failed.
+void add_deposits_to(FTSENT& one, const char* path, int flags) noexcept {
+    if (const int error = add_deposits(path, flags, *one.fts_statp); error != 0) {
+        one.fts_info = FTS_NS;
+        one.fts_errno = error;
+    }
 }
 
 }  // namespace
@@ -113,7 +124,7 @@ FTSENT* fts_read(FTS* tree) noexcept {
     FTSENT* const one = real::fts_read(tree);
     if (one != nullptr && is_looked_at(*one)) {
         const bool followed = (one->fts_flags & FTS_SYMFOLLOW) != 0;
-        add_deposits(one->fts_accpath, followed ? 0 : flags_of(*tree), *one->fts_statp);
+        add_deposits_to(*one, one->fts_accpath, followed ? 0 : flags_of(*tree));
     }
     return one;
 }
@@ -126,7 +137,7 @@ FTSENT* fts_children(FTS* tree, int options) noexcept {
     for (FTSENT* one = first; one != nullptr; one = one->fts_link) {
         if (is_looked_at(*one)) {
             PathBuffer buffer;
-            add_deposits(path_of_child(*one, buffer), flags_of(*tree), *one->fts_statp);
+            add_deposits_to(*one, path_of_child(*one, buffer), flags_of(*tree));
         }
     }
     return first;

@@ -4,6 +4,7 @@
 #include "foundation/kernel/calls.hpp"
 #include "pool/capture/files/files.hpp"
 #include "pool/capture/files/known_files.hpp"
+#include "pool/capture/files/lost_files.hpp"
 #include "pool/capture/files/other_names.hpp"
 #include "pool/capture/files/path_filter.hpp"
 #include "pool/capture/processes/inside_call.hpp"
@@ -46,7 +47,8 @@ int drain_uncaptured(int fd, DrainPurpose purpose) noexcept {
                          ? possible_on(found.st_dev)
                          : state.other_names.may_have(found.st_dev, found.st_ino) ||
                                is_pooled(fd, found.st_dev, buffer, path);
-    return may ? drain_inode(found, purpose) : 0;
+    const int error = may ? drain_inode(found, purpose) : 0;
+    return error == 0 && purpose == DrainPurpose::look && is_lost(fd) ? EIO : error;
 }
 
 int drain_descriptor(int fd, DrainPurpose purpose) noexcept {

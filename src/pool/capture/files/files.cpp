@@ -8,6 +8,7 @@
 #include "pool/capture/descriptors/tables.hpp"
 #include "pool/capture/files/introduction.hpp"
 #include "pool/capture/files/known_files.hpp"
+#include "pool/capture/files/lost_files.hpp"
 #include "pool/capture/files/mounted.hpp"
 #include "pool/capture/files/other_names.hpp"
 #include "pool/capture/files/path_filter.hpp"
@@ -274,8 +275,15 @@ void let_go_stale(int fd) noexcept {
 }
 
 // For a file that is not captured after all: applies O_TRUNC. The file may have been emptied
-// before, but what was drained since would be in it again.
+// before, but what was drained since would be in it again. A file that lacks deposits of a dead
+// daemon cannot be opened, unless it is written anew.
 CaptureResult not_taken(int fd, const DescriptorOrigin& opening) noexcept {
+    constexpr int makes = O_CREAT | O_EXCL;
+    const bool anew = opening.empties || (opening.flags & makes) == makes;
+    if (const int error = error_of_opening(fd, anew); error != 0) {
+        errno = error;
+        return CaptureResult::failed;
+    }
     const bool failed = opening.empties && kernel::ftruncate(fd, 0) != 0;
     return failed ? CaptureResult::failed : CaptureResult::no;
 }

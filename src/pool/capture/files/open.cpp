@@ -92,7 +92,7 @@ int temporary(const Make& make) noexcept {
     const int fd = make();
     if (fd >= 0 && capturing()) {
         // Without truncation, which alone could fail.
-        static_cast<void>(take_on(fd, {.flags = O_RDWR}));
+        static_cast<void>(take_on(fd, {.flags = O_RDWR | O_CREAT | O_EXCL}));
         errno = before;
     }
     return fd;

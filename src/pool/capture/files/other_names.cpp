@@ -58,8 +58,9 @@ bool is_known_by_inode(const struct stat& found) noexcept {
     if (!S_ISREG(found.st_mode) || !state.other_names.may_have(found.st_dev, found.st_ino)) {
         return false;
     }
+    // A dead daemon knows which files lack deposits (lost_files.hpp).
     return in_one_process([&]() noexcept {
-        return connection.reach() ? connection.life() == DaemonConnection::Life::lives &&
+        return connection.reach() ? connection.life() != DaemonConnection::Life::ended &&
                                         known(found.st_dev, found.st_ino).has_value()
                                   : connection.is_unmapped();
     });

@@ -7,6 +7,7 @@
 #include "foundation/kernel/calls.hpp"
 #include "pool/capture/connection/user_message.hpp"
 #include "pool/capture/files/files.hpp"
+#include "pool/capture/files/lost_files.hpp"
 #include "pool/capture/processes/inside_call.hpp"
 #include "pool/capture/processes/starting.hpp"
 #include "pool/capture/symbols/symbols.hpp"
@@ -36,6 +37,7 @@ constinit RealAddresses real_addresses{};
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCalls thread_calls;
 constinit std::atomic<std::uint32_t> forks_of_memory{0};
 constinit std::atomic<bool> forks_inside{false};
+constinit RewrittenFiles rewritten_files;
 
 namespace {
 

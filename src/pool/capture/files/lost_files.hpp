@@ -1,0 +1,66 @@
+// Files whose deposits were lost when the daemon died: whoever asks for them by name is told (EIO),
+// until somebody writes them anew.
+#pragma once
+
+#include "pool/protocol/limits.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <sys/types.h>
+
+namespace forebay::capture {
+
+// Files, by their slots in the directory, that this process has emptied or made anew after the
+// daemon's death: they are plain files.
+class RewrittenFiles {
+public:
+    void add(std::uint32_t slot) noexcept {
+        slots_[slot / 64].fetch_or(bit_of(slot), std::memory_order_relaxed);
+        any_.store(true, std::memory_order_relaxed);
+    }
+    [[nodiscard]] bool holds(std::uint32_t slot) const noexcept {
+        return (slots_[slot / 64].load(std::memory_order_relaxed) & bit_of(slot)) != 0;
+    }
+    // In a forked child, whose daemon may be another one.
+    void forget() noexcept {
+        if (any_.exchange(false, std::memory_order_relaxed)) {
+            for (std::atomic<std::uint64_t>& some : slots_) {
+                some.store(0, std::memory_order_relaxed);
+            }
+        }
+    }
+
+private:
+    [[nodiscard]] static std::uint64_t bit_of(std::uint32_t slot) noexcept {
+        return std::uint64_t{1} << slot % 64;
+    }
+
+    std::atomic<bool> any_{false};
+    std::array<std::atomic<std::uint64_t>, pool::files_max / 64> slots_{};
+};
+
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): defined in process.cpp
+extern constinit RewrittenFiles rewritten_files;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+
+// What the file system says of a regular file.
+struct SeenFile {
+    dev_t device = 0;
+    ino_t inode = 0;
+    std::int64_t modified_ns = 0;  // st_mtime
+};
+
+// Whether the daemon that this process has reached is dead, and the file lacks deposits; then the
+// process has been told about the daemon.
+[[nodiscard]] bool is_lost(const SeenFile& seen) noexcept;
+// is_lost() of an open file.
+[[nodiscard]] bool is_lost(int fd) noexcept;
+// The same of any file of the pool.
+[[nodiscard]] bool any_is_lost() noexcept;
+// Called when the file was opened after the daemon's death. `anew`: it has no bytes from before.
+// Returns 0, or EIO if it is lost.
+[[nodiscard]] int error_of_opening(int fd, bool anew) noexcept;
+
+}  // namespace forebay::capture

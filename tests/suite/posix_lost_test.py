@@ -1,0 +1,106 @@
+"""What a process is told of files whose deposits the daemon took along when it was killed."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from suite.conversation import Conversation, conversation, opened
+from suite.file_systems import until
+from suite.pooled import pool
+from suite.verdict import ensure
+
+BYTES = 5000
+STATX = (
+    "(lambda libc, found: [libc.statx({fd}, b'', 0x1000, 0x7ff, found),"
+    " int.from_bytes(found.raw[40:48], 'little')])"
+    "(__import__('ctypes').CDLL(None), __import__('ctypes').create_string_buffer(256))"
+)
+SYNCFS = "__import__('ctypes').CDLL(None).syncfs({fd})"
+
+
+@contextlib.contextmanager
+def killed(folder: Path) -> Iterator[tuple[Path, Conversation, Conversation]]:
+    """A daemon that was killed with the deposits of two files, which two processes have written;
+    the second one has closed its own. A third file was drained."""
+    with pool(folder) as one, conversation(one) as writer, conversation(one) as other:
+        fd = opened(writer, one.folder / "open")
+        _writes(writer, fd)
+        _leaves(other, one.folder / "closed")
+        drained = opened(other, one.folder / "drained")
+        _writes(other, drained)
+        ensure(other.ask(f"os.fsync({drained})") == "None", "fsync failed")
+        ensure(other.ask(f"os.close({drained})") == "None", "close failed")
+        path = one.folder.resolve() / "drained"
+        ensure(until(lambda: not one.has_open(path), 100), "the daemon does not let it go")
+        ensure(_size(writer, one.folder / "closed") == str(BYTES), "it is not seen")
+        one.kill()
+        yield one.folder, writer, other
+
+
+def _writes(program: Conversation, fd: int) -> None:
+    ensure(program.ask(f"os.write({fd}, b'x' * {BYTES})") == str(BYTES), "write fell short")
+
+
+def _leaves(program: Conversation, path: Path) -> None:
+    fd = opened(program, path)
+    _writes(program, fd)
+    ensure(program.ask(f"os.close({fd})") == "None", "close failed")
+
+
+def _size(program: Conversation, path: Path) -> str:
+    return program.ask(f"os.stat({str(path)!r}).st_size")
+
+
+def _opens(program: Conversation, path: Path, flags: int) -> str:
+    """Its length as the descriptor says it, or the error."""
+    opening = f"os.open({str(path)!r}, {flags})"
+    return program.ask(
+        f"(lambda fd: (os.fsync(fd), os.fstat(fd).st_size, os.close(fd))[1])({opening})"
+    )
+
+
+def test_a_name_does_not_say_the_length_below(folder: Path) -> None:
+    """It had said that the file is empty, by a name, and by statx of an open file."""
+    with killed(folder) as (files, writer, other):
+        fd = 3
+        said = writer.ask(STATX.format(fd=fd))
+        ensure(said.startswith("[-1, "), f"statx of an open file: {said}")
+        for program in (writer, other):
+            for name in ("open", "closed"):
+                ensure(_size(program, files / name) == "EIO", f"stat of {name}")
+            ensure(_size(program, files / "drained") == str(BYTES), "stat of what was drained")
+
+
+def test_bytes_that_are_lost_are_not_read_from_the_file_below(folder: Path) -> None:
+    """Whoever opened the file after the daemon's death read it as it was before, and synced it."""
+    with killed(folder) as (files, writer, other):
+        for program in (writer, other):
+            for flags in (os.O_RDONLY, os.O_RDWR, os.O_WRONLY | os.O_APPEND):
+                ensure(_opens(program, files / "closed", flags) == "EIO", f"open {flags}")
+            said = _opens(program, files / "drained", os.O_RDONLY)
+            ensure(said == str(BYTES), f"open of what was drained: {said}")
+        (files / "closed").rename(files / "renamed")
+        ensure(_opens(writer, files / "renamed", os.O_RDONLY) == "EIO", "open by another name")
+
+
+def test_a_lost_file_that_is_written_anew_is_a_plain_file(folder: Path) -> None:
+    with killed(folder) as (files, writer, other):
+        anew = os.O_WRONLY | os.O_TRUNC
+        ensure(_opens(other, files / "closed", anew) == "0", "it cannot be emptied")
+        (files / "closed").write_bytes(b"new")
+        (files / "open").unlink()
+        made = _opens(writer, files / "open", os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        ensure(made == "0", f"it cannot be made anew: {made}")
+        for program in (writer, other):
+            ensure(_size(program, files / "closed") == "3", "it is not that of the new file")
+            ensure(_opens(program, files / "closed", os.O_RDWR) == "3", "it cannot be opened")
+            ensure(_size(program, files / "open") == "0", "a new file is taken for the lost one")
+
+
+def test_syncfs_does_not_say_that_lost_bytes_are_on_the_storage(folder: Path) -> None:
+    with killed(folder) as (_files, writer, other):
+        for program in (writer, other):
+            ensure(program.ask(SYNCFS.format(fd=0)) == "-1", "syncfs says that all is well")
