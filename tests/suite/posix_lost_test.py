@@ -7,8 +7,11 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from suite.conversation import Conversation, conversation, opened
 from suite.file_systems import until
+from suite.pool import Pool
 from suite.pooled import pool
 from suite.verdict import ensure
 
@@ -19,6 +22,7 @@ STATX = (
     "(__import__('ctypes').CDLL(None), __import__('ctypes').create_string_buffer(256))"
 )
 SYNCFS = "__import__('ctypes').CDLL(None).syncfs({fd})"
+SWITCH = "__import__('fcntl').ioctl({fd}, 0x4010fb01, ({mode}).to_bytes(16, 'little'))"
 
 
 @contextlib.contextmanager
@@ -104,3 +108,27 @@ def test_syncfs_does_not_say_that_lost_bytes_are_on_the_storage(folder: Path) ->
     with killed(folder) as (_files, writer, other):
         for program in (writer, other):
             ensure(program.ask(SYNCFS.format(fd=0)) == "-1", "syncfs says that all is well")
+
+
+@pytest.fixture
+def switched(folder: Path) -> Iterator[tuple[Pool, Conversation, int]]:
+    """A file that one process has switched off, and another one on again, and written to."""
+    with pool(folder) as one, conversation(one) as reader, conversation(one) as writer:
+        path = one.folder / "file"
+        fd = opened(reader, path)
+        ensure(reader.ask(SWITCH.format(fd=fd, mode=1)) != "EBUSY", "it is not switched off")
+        ensure(reader.ask(f"os.write({fd}, b'before')") == "6", "write fell short")
+        other = opened(writer, path)
+        ensure(writer.ask(SWITCH.format(fd=other, mode=2)) != "EBUSY", "it is not switched on")
+        ensure(writer.ask(f"os.pwrite({other}, b'behind', 0)") == "6", "write fell short")
+        ensure(path.read_bytes() == b"before", "it was not deposited")
+        yield one, reader, fd
+
+
+def test_a_file_that_was_off_and_is_on_again_is_lost_with_the_daemon(
+    switched: tuple[Pool, Conversation, int],
+) -> None:
+    """Who had switched it off, and made no call since, read what was below."""
+    one, reader, fd = switched
+    one.kill()
+    ensure(reader.ask(f"os.pread({fd}, 6, 0)") == "EIO", "it reads what was there before")

@@ -105,13 +105,12 @@ const pool::FileSlot* slot_of(const FileDescription& file) noexcept {
     return slot.generation.load(std::memory_order_acquire) == id.generation ? &slot : nullptr;
 }
 
-// Whether a file that left the pool is in it again: it had left because a program asked for that,
-// or while an uncaptured program ran.
+// Whether a file that left the pool has been in it again, and may have deposits: it had left
+// because a program asked for that, or while an uncaptured program ran.
 bool came_back(CapturedFile place) noexcept {
     const pool::FileSlot* const slot = slot_of(place.file);
     return slot != nullptr &&
-           slot->state.load(std::memory_order_acquire) == pool::FileState::pooled &&
-           connection.life() == DaemonConnection::Life::lives;
+           slot->state.load(std::memory_order_acquire) != pool::FileState::through;
 }
 
 // Passes the file's calls on to libc from now on: the daemon has ended in good order.
@@ -219,7 +218,6 @@ FileRoute route(CapturedFile place) noexcept {
             return FileRoute::passed;
         }
         place.file.passes.store(false, std::memory_order_release);
-        return FileRoute::pooled;
     }
     if (introduced) {
         switch (connection.life()) {
