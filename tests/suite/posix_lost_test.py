@@ -132,3 +132,23 @@ def test_a_file_that_was_off_and_is_on_again_is_lost_with_the_daemon(
     one, reader, fd = switched
     one.kill()
     ensure(reader.ask(f"os.pread({fd}, 6, 0)") == "EIO", "it reads what was there before")
+
+
+def test_a_file_opened_as_a_path_keeps_its_bytes_without_a_name(folder: Path) -> None:
+    """They were dropped, as nobody seemed to have it open."""
+    late = {"pool_quiet": "300"}
+    with pool(folder, late) as one, conversation(one) as writer, conversation(one) as reader:
+        path = one.folder / "file"
+        fd = opened(writer, path)
+        place = int(reader.ask(f"os.open({str(path)!r}, os.O_PATH)"))
+        _writes(writer, fd)
+        path.unlink()
+        ensure(writer.ask(f"os.close({fd})") == "None", "close failed")
+        ensure(
+            until(lambda: [file.outstanding for file in one.status().files] == [0], 100),
+            "its bytes are neither drained nor dropped",
+        )
+        found = reader.ask(
+            f"(lambda fd: len(os.read(fd, 9999)))(os.open('/proc/self/fd/{place}', os.O_RDONLY))"
+        )
+        ensure(found == str(BYTES), f"{found} bytes are left")

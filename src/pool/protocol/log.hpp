@@ -95,6 +95,9 @@ struct LogHeader {
     // Not 0: the client has forked with pooled files open. Its children have these files open, too,
     // which the daemon learns only when they first use them.
     alignas(64) std::atomic<std::uint32_t> forked;
+    // Not 0: the client has opened files of the pool with O_PATH. By such a descriptor it can open
+    // a file once more that has lost its name and that nobody has open.
+    std::atomic<std::uint32_t> opened_paths;
 };
 
 // The layout of a mapped log. Each block begins at a page, however large the kernel's pages are:

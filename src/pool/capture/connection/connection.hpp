@@ -110,6 +110,13 @@ public:
             log_.header().forked.store(1, std::memory_order_relaxed);
         }
     }
+    // Called after the program has opened a file of the pool with O_PATH: tells the daemon
+    // (LogHeader).
+    void note_opened_path() noexcept {
+        if (reached() && log_.mapped()) {
+            log_.header().opened_paths.store(1, std::memory_order_seq_cst);
+        }
+    }
     // Called in a forked child, where this object describes the parent's connection: drops that
     // connection, so that the child makes its own. The parent's directory stays mapped until then,
     // because it says how the parent's daemon ends. With DescriptorSharing::shared (CLONE_FILES)

@@ -11,6 +11,7 @@
 #include "pool/capture/files/lost_files.hpp"
 #include "pool/capture/files/mounted.hpp"
 #include "pool/capture/files/other_names.hpp"
+#include "pool/capture/files/path_descriptors.hpp"
 #include "pool/capture/files/path_filter.hpp"
 #include "pool/capture/processes/process.hpp"
 #include "pool/client/known_file.hpp"
@@ -369,7 +370,11 @@ CaptureResult take_on(int fd, const DescriptorOrigin& opening) noexcept {
     // A file of O_TMPFILE may get a name by linkat(), but not with O_EXCL.
     const bool never_named =
         (opening.flags & O_TMPFILE) == O_TMPFILE && (opening.flags & O_EXCL) != 0;
-    if ((opening.flags & O_PATH) != 0 || never_named) {
+    if ((opening.flags & O_PATH) != 0) {
+        note_opened_path(fd);
+        return CaptureResult::no;
+    }
+    if (never_named) {
         return CaptureResult::no;
     }
     const bool on_mount = is_on_known_mount(fd);

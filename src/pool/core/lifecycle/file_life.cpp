@@ -123,13 +123,21 @@ void FileLife::judge_room(PooledFile& file, const RoomLook& look) {
     }
 }
 
+// Whether a client may open files that have no name and that nobody has open.
+bool FileLife::may_be_reopened() const {
+    return std::ranges::any_of(pool_state_.clients.admitted(), [](const Client& client) {
+        const Log& log = client.log();
+        return log.mapped() && log.header().opened_paths.load(std::memory_order_seq_cst) != 0;
+    });
+}
+
 // Nobody will ever read a file that has no name and is not open anywhere: its deposits are dropped.
 void FileLife::look_at_name(PooledFile& file) {
     const std::int64_t now = pool_state_.now_ns();
     const bool asked = file.lifecycle.name_asked_ns != never_ns &&
                        now - file.lifecycle.name_asked_ns < name_look_ns;
     if (!nobody_needs(file) || being_opened_ > 0 || file.deposits.held_bytes == 0 || asked ||
-        file.lifecycle.may_be_inherited || pool_state_.options.shared) {
+        file.lifecycle.may_be_inherited || pool_state_.options.shared || may_be_reopened()) {
         return;
     }
     file.lifecycle.name_asked_ns = now;
@@ -137,7 +145,7 @@ void FileLife::look_at_name(PooledFile& file) {
         file, BackgroundTask::Company::alone,
         [open = file.open] { return std::int64_t{open->control->has_name() ? 1 : 0}; },
         [this, &file](std::int64_t has_name) {
-            if (has_name != 0 || !nobody_needs(file) || being_opened_ > 0) {
+            if (has_name != 0 || !nobody_needs(file) || being_opened_ > 0 || may_be_reopened()) {
                 return;
             }
             std::vector<Deposit> gone;

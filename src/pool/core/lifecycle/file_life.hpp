@@ -24,6 +24,7 @@ private:
     // Begins a look at the free space of the file's file system, if one is due.
     void look_at_room(PooledFile& file);
     void judge_room(PooledFile& file, const RoomLook& look);
+    [[nodiscard]] bool may_be_reopened() const;
     // Begins a look whether the file has a name, and drops its deposits if it has none.
     void look_at_name(PooledFile& file);
     // Sets st_mtime to the time of the last deposit, after draining. False: it is not set yet.

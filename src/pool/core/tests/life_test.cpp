@@ -234,6 +234,24 @@ TEST(Life, AFileWithoutANameIsKeptWhileFilesAreBeingOpened) {
     });
 }
 
+// Its deposits were dropped, and the client opened it once more by the descriptor of O_PATH.
+TEST(Life, AFileWithoutANameIsDrainedWhereAClientCanOpenItAgain) {
+    Node node{{.seed = 1}, patient};
+    adapters::MemoryFile file;
+    run_client(node, file, AccessMode::write, [&](NodeClient& self, FileId id) {
+        EXPECT_EQ(self.write(id, file, 0, bytes_of(5000, 1)).error, 0);
+        self.log().header().opened_paths.store(1);
+        node.facts(file).has_name = false;
+        self.close(id);
+        node.world().sleep(1'000'000'000);
+        const FileId other = self.open(file, AccessMode::read);
+        std::vector<std::byte> seen(5000);
+        EXPECT_EQ(self.read(other, file, 0, seen), 5000);
+        EXPECT_TRUE(same(seen, bytes_of(5000, 1)));
+    });
+    EXPECT_EQ(file.size().bytes(), 5000);
+}
+
 TEST(Life, OffsetsBeyondFourGigabytesAreOffsets) {
     Node node{{.seed = 1}, {.cap_bytes = 4 << 20}};
     adapters::MemoryFile file;
