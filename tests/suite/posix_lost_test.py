@@ -88,6 +88,9 @@ def test_bytes_that_are_lost_are_not_read_from_the_file_below(folder: Path) -> N
             ensure(said == str(BYTES), f"open of what was drained: {said}")
         (files / "closed").rename(files / "renamed")
         ensure(_opens(writer, files / "renamed", os.O_RDONLY) == "EIO", "open by another name")
+        outside = folder / "outside"
+        outside.hardlink_to(files / "renamed")
+        ensure(_opens(other, outside, os.O_RDONLY) == "EIO", "open by a name outside of the pool")
 
 
 def test_a_lost_file_that_is_written_anew_is_a_plain_file(folder: Path) -> None:
