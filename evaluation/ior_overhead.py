@@ -23,9 +23,15 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from evaluation.report import circumstances, publish
 from evaluation.results import file_system_of
-from evaluation.tables import TextTable, markdown
+from evaluation.table_report import (
+    TableReport,
+    add_report_options,
+    check_document,
+    circumstances,
+    publish,
+)
+from evaluation.tables import TextTable
 from forebay.common.model.estimate import paired_ratio, spread
 from forebay.common.model.frozen import frozen
 
@@ -149,8 +155,10 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=Path("/dev/shm"))
     default = ROOT / "build" / "release" / "lib" / "mpich" / "forebay-ior"
     parser.add_argument("--program", type=Path, default=default)
-    parser.add_argument("--docs", type=Path, help="put the tables between this file's markers")
-    chosen = parser.parse_args()
+    add_report_options(parser)
+    words = sys.argv[1:]
+    chosen = parser.parse_args(words)
+    check_document(MARKER, chosen.docs)
     with tempfile.TemporaryDirectory(dir=chosen.folder) as folder:
         loops = tuple(Path(folder) / name for name in ("loop", "loop_in_mpi", "timed_loop"))
         source = str(ROOT / "evaluation" / "plain_loop.c")
@@ -158,11 +166,10 @@ def main() -> int:
         for compiler, loop in zip((["cc"], in_mpi, [*in_mpi, "-DWITH_CLOCK"]), loops, strict=True):
             subprocess.run([*compiler, "-O2", "-o", str(loop), source], check=True)
         programs = Programs(ior=chosen.program.resolve(), loops=loops, folder=Path(folder))
-        folder_is = f"{chosen.folder} is {file_system_of(chosen.folder)}; "
-        before = circumstances("evaluation.ior_overhead", folder_is)
-        tables = [compare(programs, chosen.rounds), dummy(programs)]
-    text = "\n\n".join([before, *map(markdown, tables)])
-    publish(text, MARKER, chosen.docs)
+        folder_is = f"{chosen.folder} is {file_system_of(chosen.folder)}"
+        before = circumstances("evaluation.ior_overhead", words, folder_is)
+        tables = (compare(programs, chosen.rounds), dummy(programs))
+    publish(TableReport(circumstances=before, tables=tables), MARKER, chosen)
     return 0
 
 

@@ -20,9 +20,16 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from evaluation.model import BenchError
 from evaluation.pool_at_scale_picture import Line, draw
-from evaluation.report import circumstances, publish
-from evaluation.tables import TextTable, markdown, number
+from evaluation.table_report import (
+    TableReport,
+    add_report_options,
+    check_document,
+    circumstances,
+    publish,
+)
+from evaluation.tables import TextTable, number
 from forebay.common.model.errors import ForebayError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.units import MIB
@@ -321,9 +328,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("table", choices=("grid", *TABLES))
     parser.add_argument("--jobs", type=int, default=2, help="at a time (default: %(default)s)")
-    parser.add_argument("--docs", type=Path, help="put the table between this file's markers")
-    options = parser.parse_args(arguments)
-    before = circumstances("evaluation.pool_at_scale")
+    add_report_options(parser)
+    words = sys.argv[1:] if arguments is None else arguments
+    options = parser.parse_args(words)
+    marker = f"pool_at_scale_{options.table}"
+    before = circumstances("evaluation.pool_at_scale", words)
     picture = options.docs.with_suffix(".svg") if options.docs else None
     simulator = NativeSimulator()
     with ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool:
@@ -334,15 +343,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return pool.submit(simulate_pool, PLATFORM, said, simulator).result
 
         try:
+            check_document(marker, options.docs)
             if options.table == "grid":
                 tables = grid(submit, picture)
             else:
                 tables = TABLES[options.table](submit)
-        except ForebayError as error:
+        except (BenchError, ForebayError) as error:
             print(f"bench: {error}", file=sys.stderr)
             return 1
-    text = "\n\n".join([before, *(markdown(table) for table in tables)])
-    publish(text, f"pool_at_scale_{options.table}", options.docs)
+    publish(TableReport(circumstances=before, tables=tuple(tables)), marker, options)
     return 0
 
 

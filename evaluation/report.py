@@ -3,16 +3,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shlex
-import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 
 from evaluation.model import STACKS, BenchError, Outcome
-from evaluation.results import Results, this_commit, this_machine
+from evaluation.results import Results
 from evaluation.suites import LIMITS, suite_named
 from evaluation.summary import summarise
 from evaluation.tables import limit_table, markdown, number, result_tables
@@ -66,26 +62,6 @@ def _remarks(results: Results) -> Sequence[str]:
         return []
     lines = [f"- {STACKS[name].label}: {text}" for name, text in seen.items()]
     return ["Failed:\n\n" + "\n".join(lines)]
-
-
-def circumstances(module: str, more: str = "") -> str:
-    """The command line of a benchmark without a campaign, the commit, the machine, and `more`."""
-    commit, modified = this_commit(ROOT)
-    machine = this_machine({})
-    command = shlex.join(["python", "-m", module, *sys.argv[1:]])
-    return (
-        f"```sh\n{command}\n```\n\n"
-        f"Commit `{commit}`{' (modified)' if modified else ''}, "
-        f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC. {machine.processor}, {machine.cores} cores, "
-        f"Linux {machine.kernel}; {more}load before {os.getloadavg()[0]:.2f}."
-    )
-
-
-def publish(text: str, marker: str, docs: Path | None) -> None:
-    """Prints `text`, and puts it between the markers of the document, if one is given."""
-    print(text)
-    if docs is not None:
-        docs.write_text(fill(docs.read_text(), marker, text))
 
 
 def fill(document: str, name: str, text: str) -> str:

@@ -33,6 +33,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from statistics import median
 
+from evaluation.table_report import add_report_options
 from evaluation.tuning_aa import aa
 from evaluation.tuning_coverage import coverage
 from evaluation.tuning_log import log
@@ -334,7 +335,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--keep", type=Path, default=Path("build/portraits"), help="for real")
     parser.add_argument("--fresh", type=int, default=0, help="for coverage: points on each")
     parser.add_argument("--slow-fs", type=Path, help="for coverage on fuse: slow_fs, as built")
-    parser.add_argument("--docs", type=Path, help="for real: this file's markers")
+    add_report_options(parser, of="for real: ")
     given = list(sys.argv[1:] if words is None else words)
     at = given.index("--") if "--" in given else len(given)
     arguments = parser.parse_args(given[:at])

@@ -38,7 +38,7 @@ def fresh_pairs(chosen: argparse.Namespace) -> list[Pair]:
 
 @contextlib.contextmanager
 def _folder(name: str, chosen: argparse.Namespace) -> Iterator[Path]:
-    known = places(chosen.slow_fs, chosen.ceph)
+    known = places(chosen.slow_fs, ceph=chosen.ceph)
     if name in known:
         with known[name]() as place:
             yield place.folder

@@ -16,13 +16,14 @@ from typing import Any
 
 from evaluation.model import MPICH_402
 from evaluation.pool.places import limited, tmpfs
-from evaluation.report import circumstances, publish
-from evaluation.tables import TextTable, markdown
+from evaluation.table_report import TableReport, check_document, circumstances, publish
+from evaluation.tables import TextTable
 from forebay.common.model.frozen import frozen
 from forebay.common.model.launcher import start
 
 ROOT = Path(__file__).resolve().parents[1]
 IOR = ROOT / "build" / "release" / "lib" / "mpich" / "forebay-ior"
+MARKER = "tuning_real"
 RANKS, TRANSFER = 2, "64k"
 LIMITED_RATE = 200
 """MB/s of the limited disk."""
@@ -55,7 +56,8 @@ WAYS = (
 
 def real(chosen: argparse.Namespace) -> None:
     """Prints the table of docs/tuning.md."""
-    before = circumstances("evaluation.tuning")
+    check_document(MARKER, chosen.docs)
+    before = circumstances("evaluation.tuning", sys.argv[1:])
     rows = []
     for name in chosen.on:
         with _folder(name, chosen) as folder:
@@ -65,7 +67,7 @@ def real(chosen: argparse.Namespace) -> None:
         header=("file system", "written", "bytes", "advice", "predicted", "verdict", "pairs"),
         rows=tuple(rows),
     )
-    publish("\n\n".join([before, markdown(table)]), "tuning_real", chosen.docs)
+    publish(TableReport(circumstances=before, tables=(table,)), MARKER, chosen)
 
 
 @contextlib.contextmanager

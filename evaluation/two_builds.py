@@ -11,7 +11,6 @@ between that file's markers.
 from __future__ import annotations
 
 import argparse
-import os
 import random
 import sys
 from collections.abc import Sequence
@@ -23,11 +22,16 @@ from rich.console import Console
 from evaluation.cli import parse, prepare
 from evaluation.launch import Bench
 from evaluation.model import BenchError, Case, Outcome, Stack
-from evaluation.report import publish
-from evaluation.results import this_commit
 from evaluation.suites import suite_named
 from evaluation.summary import seconds_of
-from evaluation.tables import TextTable, markdown
+from evaluation.table_report import (
+    TableReport,
+    add_report_options,
+    check_document,
+    circumstances,
+    publish,
+)
+from evaluation.tables import TextTable
 from forebay.common.model.estimate import paired_ratio
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -73,15 +77,17 @@ def main() -> int:
     parser.add_argument("old", type=Path)
     parser.add_argument("new", type=Path, nargs="?", default=ROOT / "build/release/lib")
     parser.add_argument("--pairs", type=int, default=6)
-    parser.add_argument("--docs", type=Path)
-    chosen = parser.parse_args()
+    add_report_options(parser)
+    words = sys.argv[1:]
+    chosen = parser.parse_args(words)
     console = Console(stderr=True)
     libraries = [str(one.resolve()) for one in (chosen.old, chosen.new)]
     try:
+        check_document(MARKER, chosen.docs)
         asked = [parse([*CASES, "--stacks", STACK, "--library-dir", one]) for one in libraries]
         builds = [prepare(one, console) for one in asked]
         (stack,) = asked[1].stacks
-        load = os.getloadavg()[0]
+        before = circumstances("evaluation.two_builds", words)
         rows = []
         for suite, names in CASES.items():
             for case in suite_named(suite).cases:
@@ -93,9 +99,8 @@ def main() -> int:
         console.print(f"bench: {error}", markup=False, style="red", highlight=False)
         return 1
     header = ("access", "old, ms", "new, ms", "speed new/old", "interval")
-    title = f"{chosen.pairs} pairs, new is {this_commit(ROOT)[0]}, load before {load:.2f}"
-    text = markdown(TextTable(title=title, header=header, rows=tuple(rows)))
-    publish(text, MARKER, chosen.docs)
+    table = TextTable(title=f"{chosen.pairs} pairs", header=header, rows=tuple(rows))
+    publish(TableReport(circumstances=before, tables=(table,)), MARKER, chosen)
     return 0
 
 

@@ -7,7 +7,7 @@ import contextlib
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -26,11 +26,9 @@ from evaluation.mount.loads import (
     shown,
 )
 from evaluation.mount.served import served
-from evaluation.pool.places import Place, places, tmpfs
+from evaluation.pool.places import Place, chosen_places, tmpfs
 from evaluation.pool.runs import Programs, blocks_of, ratio_of
 from evaluation.tables import TextTable
-
-Places = Mapping[str, Callable[[], AbstractContextManager[Place]]]
 
 
 def costs(programs: Programs, chosen: argparse.Namespace) -> TextTable:
@@ -41,7 +39,7 @@ def costs(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     sizes = QUICK if chosen.quick else FULL
     with tempfile.TemporaryDirectory(dir="/dev/shm") as made:
         loads = _loads(chosen, sizes, Path(made))
-        known = all_places(programs, chosen)
+        known = chosen_places(programs.slow_fs, chosen)
         for name in chosen.on:
             with known[name]() as place, tmpfs() as memory:
                 for load in loads:
@@ -55,18 +53,6 @@ def costs(programs: Programs, chosen: argparse.Namespace) -> TextTable:
         ),
         rows=tuple(rows),
     )  # fmt: skip
-
-
-def all_places(programs: Programs, chosen: argparse.Namespace) -> Places:
-    """Those of evaluation.pool, and `disk`, a folder of --disk."""
-    return {**places(programs.slow_fs, chosen.ceph), "disk": lambda: disk(chosen.disk)}
-
-
-@contextlib.contextmanager
-def disk(folder: Path) -> Iterator[Place]:
-    """The machine's own disk, which has no limits of ours."""
-    with tempfile.TemporaryDirectory(dir=folder) as made:
-        yield Place(folder=Path(made))
 
 
 def _loads(chosen: argparse.Namespace, sizes: LoadSizes, folder: Path) -> tuple[TimedLoad, ...]:

@@ -14,11 +14,11 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from evaluation.mount.costs import all_places, plain
+from evaluation.mount.costs import plain
 from evaluation.mount.languages import OutputProgram, outputs
 from evaluation.mount.loads import RUN_SECONDS_MAX
 from evaluation.mount.served import served
-from evaluation.pool.places import Place, tmpfs
+from evaluation.pool.places import Place, chosen_places, tmpfs
 from evaluation.pool.runs import Programs, blocks_of, ratio_of
 from evaluation.tables import TextTable
 from forebay.common.model.frozen import frozen
@@ -26,7 +26,6 @@ from forebay.common.model.frozen import frozen
 MIB = 1 << 20
 EXPOSED_S_MIN = 1e-3
 """A smaller difference, which two runs without any output may have as well, counts as this."""
-QUICK_MEBIBYTES, QUICK_STEPS, QUICK_COMPUTE_MS = 2, 2, 50
 
 
 @frozen
@@ -46,16 +45,12 @@ def fast(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     """The exposed time of output: what a program takes longer than the same program that writes to
     /dev/null, in the same block of runs. Plain, through the mount, and plain in memory."""
     amount = OutputAmount(steps=chosen.steps, mebibytes=chosen.mebibytes, compute_ms=chosen.compute)
-    if chosen.quick:
-        amount = OutputAmount(
-            steps=QUICK_STEPS, mebibytes=QUICK_MEBIBYTES, compute_ms=QUICK_COMPUTE_MS
-        )
     rows = []
     with tempfile.TemporaryDirectory(dir="/dev/shm") as made, tmpfs() as memory:
         found, left_out = outputs(Path(made), amount.mebibytes)
         for name in left_out:
             print(f"left out: {name}", file=sys.stderr)
-        known = all_places(programs, chosen)
+        known = chosen_places(programs.slow_fs, chosen)
         for name in chosen.on:
             with known[name]() as place:
                 for one in found:

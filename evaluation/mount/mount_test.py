@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.mount import costs, fast, languages, loads, served, start
-from evaluation.mount.__main__ import WAYS
+from evaluation.mount.__main__ import BENCHMARK
 from evaluation.pool.places import ROOT
 
 SIZES = replace(loads.QUICK, files=7, cloned=3, sources=2, commits=1, transactions=2)
@@ -134,5 +134,5 @@ def test_a_time_is_taken_in_a_new_folder_that_is_gone_behind(tmp_path: Path) -> 
 
 
 def test_the_page_has_a_place_for_each_table() -> None:
-    for name in WAYS:
-        assert f"<!-- bench:mount_{name} -->" in PAGE.read_text()
+    for part in BENCHMARK.parts:
+        assert f"<!-- bench:{BENCHMARK.marker(part)} -->" in PAGE.read_text()

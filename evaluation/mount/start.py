@@ -12,8 +12,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from evaluation.mount.costs import disk
-from evaluation.pool.places import ROOT
+from evaluation.pool.places import ROOT, disk
 from evaluation.pool.runs import BUILD, Programs, blocks_of, ratio_of
 from evaluation.tables import TextTable
 from forebay.common.model.estimate import spread
@@ -46,7 +45,7 @@ def start(_: Programs, chosen: argparse.Namespace) -> TextTable:
         }
         ways = [partial(_started, words, folder) for words in commands.values()]
         blocks_of(ways, 1)  # the first start reads files and compiles modules
-        blocks = blocks_of(ways, 2 if chosen.quick else chosen.runs)
+        blocks = blocks_of(ways, chosen.runs)
     limit = [block[0].processor_s for block in blocks]
     rows = []
     for way, name in enumerate(commands):

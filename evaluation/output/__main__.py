@@ -15,224 +15,32 @@ examples:
 from __future__ import annotations
 
 import argparse
-import json
-import os
-import subprocess
 import sys
-import tempfile
-from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
-from statistics import median
 
-from evaluation.pool.places import ROOT, places, tmpfs
-from evaluation.pool.runs import BUILD, RUN_SECONDS_MAX, blocks_of, build, ratio_of
-from evaluation.report import circumstances, publish
-from evaluation.tables import TextTable, markdown
-from forebay.common.model.frozen import frozen
-
-MIB = 1 << 20
-REAL_BYTES = 8
-RUN_BYTES = (16, 256, 4096, 65536, MIB)
+from evaluation.benchmark import Benchmark, Part, run_benchmark
+from evaluation.output.model import compiled, steps, transposition
 
 
-@frozen
-class ModelShape:
-    """The global array of a step, and how a model runs."""
-
-    ranks: int
-    steps: int
-    rows: int
-    columns: int
-    compute_ms: int
-    divided: str = "rows"
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        numbers = (self.steps, self.rows, self.columns, self.compute_ms)
-        return (*map(str, numbers), self.divided)
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--ranks", type=int, default=8, help="(8)")
+    add("--steps", type=int, default=4, help="(4)")
+    add("--mebibytes", type=int, default=64, help="of a step (64)")
+    add("--compute", type=int, default=2000, help="milliseconds between steps (2000)")
 
 
-@frozen
-class OutputWay:
-    """A way of model.c, with or without the pool."""
-
-    way: str
-    pooled: bool
-
-    @property
-    def name(self) -> str:
-        text = {
-            "gather": "gather to rank 0",
-            "pnetcdf": "PnetCDF, collective",
-            "records": "output API, records",
-            "netcdf": "output API, netCDF",
-        }[self.way]
-        return f"{text}, pool" if self.pooled else text
-
-
-WAYS = tuple(
-    OutputWay(way=way, pooled=pooled)
-    for way in ("gather", "records", "pnetcdf", "netcdf")
-    for pooled in (False, True)
+BENCHMARK = Benchmark[Path](
+    name="output",
+    description=__doc__ or "",
+    prepare=compiled,
+    parts={
+        "steps": Part(measure=steps, on=("limited50", "tmpfs")),
+        "transposition": Part(measure=transposition),
+    },
+    add_options=_add_options,
+    quick={"ranks": 2, "steps": 2, "mebibytes": 4, "compute": 50},
 )
 
-
-def compiled(folder: Path) -> Path:
-    """Compiles model.c against the libraries of the release build."""
-    library = BUILD / "lib" / "openmpi"
-    target = folder / "model"
-    words: list[str | Path] = [
-        *("mpicc.openmpi", "-std=gnu11", "-O2", f"-I{BUILD / 'lib' / 'include'}"),
-        *(Path(__file__).with_name("model.c"), "-o", target, f"-L{library}"),
-        *(f"-Wl,-rpath,{library}", "-lforebay_output", "-lpnetcdf"),
-    ]
-    subprocess.run(words, check=True)
-    return target
-
-
-def seconds(model: Path, shape: ModelShape, way: OutputWay, at: Path) -> Mapping[str, float]:
-    """One run in a new folder: what the model printed. Raises RuntimeError if it fails."""
-    with tempfile.TemporaryDirectory(dir=at) as made:
-        folder = Path(made).resolve()
-        launch = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(shape.ranks)]
-        command = [*launch, str(model), way.way, str(folder / "out"), *shape.words]
-        if way.pooled:
-            front = [sys.executable, "-m", "forebay", "run", "--pool", str(folder)]
-            command = [*front, "--summary", os.devnull, "--", *command]
-        os.sync()
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=RUN_SECONDS_MAX,
-            env={
-                **os.environ,
-                "PYTHONPATH": str(ROOT / "python"),
-                "FOREBAY_LIBDIR": str(BUILD / "lib"),
-            },
-        )
-    if done.returncode != 0:
-        raise RuntimeError(f"{way.name} ended with {done.returncode}: {done.stderr[-1500:]}")
-    told = [line for line in done.stdout.splitlines() if line.startswith("{")]
-    found: Mapping[str, float] = json.loads(told[-1])
-    return found
-
-
-def steps(model: Path, chosen: argparse.Namespace) -> TextTable:
-    """Seconds in output, by file system and way."""
-    columns = 2048
-    rows = chosen.mebibytes * MIB // (REAL_BYTES * columns)
-    shape = ModelShape(
-        ranks=chosen.ranks,
-        steps=chosen.steps,
-        rows=rows,
-        columns=columns,
-        compute_ms=chosen.compute,
-    )
-    table: list[tuple[str, ...]] = []
-    with tempfile.TemporaryDirectory() as folder:
-        known = places(build(Path(folder)).slow_fs, None)
-        for name in chosen.on:
-            with known[name]() as place:
-                table += _rows(model, shape, name, place.folder, chosen.pairs)
-    return TextTable(
-        title=f"{shape.steps} steps of {chosen.mebibytes} MiB on {shape.ranks} ranks with "
-        f"{shape.compute_ms / 1000:g} s of computing between, {chosen.pairs} pairs",
-        header=(
-            "file system", "way", "seconds in output", "the gather by this",
-            "one memcpy of the patches", "this by memcpy",
-        ),
-        rows=tuple(table),
-    )  # fmt: skip
-
-
-def _rows(model: Path, shape: ModelShape, name: str, at: Path, pairs: int) -> list[tuple[str, ...]]:
-    blocks = blocks_of([partial(seconds, model, shape, way, at) for way in WAYS], pairs)
-    gathered = [block[0]["output"] for block in blocks]
-    made: list[tuple[str, ...]] = []
-    for number, way in enumerate(WAYS):
-        output = [block[number]["output"] for block in blocks]
-        copied = [block[number]["copy"] for block in blocks]
-        made.append((
-            name,
-            way.name,
-            f"{median(output):.3f}",
-            ratio_of(gathered, output),
-            f"{median(copied):.4f}",
-            ratio_of(output, copied),
-        ))  # fmt: skip
-        print(" | ".join(made[-1]), file=sys.stderr)
-    return made
-
-
-def transposition(model: Path, chosen: argparse.Namespace) -> TextTable:
-    """Rates of the API on tmpfs by the length of a run, without a pool."""
-    table: list[tuple[str, ...]] = []
-    with tmpfs() as place:
-        for run in RUN_BYTES:
-            columns = run * chosen.ranks // REAL_BYTES
-            shape = ModelShape(
-                ranks=chosen.ranks,
-                steps=chosen.steps,
-                rows=max(1, chosen.mebibytes * MIB // (REAL_BYTES * columns)),
-                columns=columns,
-                compute_ms=0,
-                divided="columns",
-            )
-            way = OutputWay(way="records", pooled=False)
-            blocks = blocks_of([partial(seconds, model, shape, way, place.folder)], chosen.pairs)
-            output = [block[0]["output"] for block in blocks]
-            copied = [block[0]["copy"] for block in blocks]
-            moved = shape.steps * shape.rows * shape.columns * REAL_BYTES / 1e6
-            table.append((
-                f"{run} bytes",
-                f"{moved / median(output):.0f}",
-                f"{moved / median(copied):.0f}",
-                ratio_of(copied, output),
-            ))  # fmt: skip
-            print(" | ".join(table[-1]), file=sys.stderr)
-    return TextTable(
-        title=f"{chosen.steps} steps of {chosen.mebibytes} MiB on {chosen.ranks} ranks, "
-        f"{chosen.pairs} runs each",
-        header=("run", "MB/s until written", "memcpy, MB/s", "of memcpy"),
-        rows=tuple(table),
-    )
-
-
-MEASURES = {"steps": steps, "transposition": transposition}
-
-
-def main() -> int:
-    """Measures one thing. Returns 0; a failure is an exception."""
-    chosen = _parser().parse_args()
-    chosen.on = chosen.on.split(",")
-    before = circumstances("evaluation.output")
-    with tempfile.TemporaryDirectory() as folder:
-        table = MEASURES[chosen.what](compiled(Path(folder)), chosen)
-    publish("\n\n".join([before, markdown(table)]), f"output_{chosen.what}", chosen.docs)
-    return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m evaluation.output",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("what", choices=MEASURES)
-    parser.add_argument("--on", default="limited50,tmpfs", help="file systems (limited50,tmpfs)")
-    parser.add_argument("--pairs", type=int, default=6, help="(6)")
-    parser.add_argument("--ranks", type=int, default=8, help="(8)")
-    parser.add_argument("--steps", type=int, default=4, help="(4)")
-    parser.add_argument("--mebibytes", type=int, default=64, help="of a step (64)")
-    parser.add_argument(
-        "--compute", type=int, default=2000, help="milliseconds between steps (2000)"
-    )
-    parser.add_argument("--docs", type=Path, help="put the table between this file's markers")
-    return parser
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_benchmark(BENCHMARK))

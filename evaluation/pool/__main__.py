@@ -36,8 +36,8 @@ daemon      the daemon's share of a core, idle and busy, and its memory at the c
 
 The file systems are made for it and need root: a *limited disk* (tools/limited_disk.sh: bandwidth
 and dirty bytes as a client of a parallel file system has them), a FUSE file system with a latency
-of 1 ms and 100 or 400 MB/s, written through (tests/mpi/slow_fs.c), tmpfs. CephFS is brought up by
-tests/cephfs.sh; --ceph names its folder.
+of 1 ms and 100 or 400 MB/s, written through (tests/mpi/slow_fs.c), tmpfs, and `disk`: a folder of
+--disk on the machine's own disk. CephFS is brought up by tests/cephfs.sh; --ceph names its folder.
 
 examples:
   python -m evaluation.pool burst --on limited50,fuse --pairs 6
@@ -48,80 +48,52 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
-from pathlib import Path
 
+from evaluation.benchmark import Benchmark, Part, run_benchmark
 from evaluation.pool import collective, costs, journal, nodes, reads, writes
-from evaluation.pool.runs import build
-from evaluation.report import circumstances, publish
-from evaluation.tables import markdown
+from evaluation.pool.runs import Programs, build
 
-WAYS = {
-    "burst": writes.burst,
-    "requests": writes.requests,
-    "calls": costs.calls,
-    "bystanders": costs.bystanders,
-    "transfers": writes.transfers,
-    "acknowledged": writes.acknowledged,
-    "once": reads.once,
-    "collective": collective.collective,
-    "collective_reads": collective.collective_reads,
-    "nonblocking": collective.nonblocking,
-    "windows": collective.windows,
-    "daemon": costs.daemon_share,
-    "journal": journal.journal,
-    "opens": nodes.opens,
-    "nodes": nodes.nodes,
-    "readers": nodes.readers,
-}
+LIMITED = ("limited50",)
 
 
-def main() -> int:
-    """Measures one thing. Returns 0; a failure is an exception."""
-    parser = argparse.ArgumentParser(
-        prog="python -m evaluation.pool",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("what", choices=WAYS)
-    parser.add_argument(
-        "--on",
-        default=["limited50"],
-        type=lambda text: text.split(","),
-        help="file systems: limited50, limited200, loop, fuse, fuse400, tmpfs, ceph (limited50)",
-    )
-    parser.add_argument("--pairs", type=int, default=6, help="(6)")
-    parser.add_argument("--compute", type=int, default=3000, help="milliseconds of a step (3000)")
-    parser.add_argument(
-        "--steps",
-        type=int,
-        default=writes.STEPS,
-        help="of burst; `forebay run` takes 0.3 s to start and to end, which counts where a file "
-        "system is fast and nothing is computed (10)",
-    )
-    parser.add_argument("--total", type=int, default=512, help="MiB of transfers (512)")
-    parser.add_argument(
-        "--loads",
-        default=writes.LOADS,
-        type=lambda text: text.split(","),
-        help=f"of transfers: {', '.join(writes.LOADS)} (all)",
-    )
-    parser.add_argument(
-        "--latency",
-        type=float,
-        default=3,
-        help="of transfers: seconds of latency that a process waits for at most; fewer bytes where "
-        "they would be more (3)",
-    )
-    parser.add_argument("--ceph", type=Path, help="a folder on CephFS")
-    parser.add_argument("--docs", type=Path, help="put the table between this file's markers")
-    chosen = parser.parse_args()
-    before = circumstances("evaluation.pool")
-    with tempfile.TemporaryDirectory() as folder:
-        table = WAYS[chosen.what](build(Path(folder)), chosen)
-    publish("\n\n".join([before, markdown(table)]), f"pool_{chosen.what}", chosen.docs)
-    return 0
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--compute", type=int, default=3000, help="milliseconds of a step (3000)")
+    add("--steps", type=int, default=writes.STEPS, help="of burst; `forebay run` takes 0.3 s to "
+        "start and to end, which counts where a file system is fast and nothing is computed "
+        f"({writes.STEPS})")  # fmt: skip
+    add("--total", type=int, default=512, help="MiB of transfers, acknowledged, journal (512)")
+    add("--loads", default=writes.LOADS, type=lambda text: text.split(","),
+        help=f"of transfers: {', '.join(writes.LOADS)} (all)")  # fmt: skip
+    add("--latency", type=float, default=3, help="of transfers: seconds of latency that a process "
+        "waits for at most; fewer bytes where they would be more (3)")  # fmt: skip
 
+
+BENCHMARK = Benchmark[Programs](
+    name="pool",
+    description=__doc__ or "",
+    prepare=build,
+    parts={
+        "burst": Part(measure=writes.burst, on=LIMITED),
+        "requests": Part(measure=writes.requests, on=LIMITED),
+        "calls": Part(measure=costs.calls),
+        "bystanders": Part(measure=costs.bystanders),
+        "transfers": Part(measure=writes.transfers, on=LIMITED),
+        "acknowledged": Part(measure=writes.acknowledged, on=LIMITED),
+        "once": Part(measure=reads.once, on=LIMITED),
+        "collective": Part(measure=collective.collective, on=LIMITED),
+        "collective_reads": Part(measure=collective.collective_reads, on=LIMITED),
+        "nonblocking": Part(measure=collective.nonblocking, on=LIMITED),
+        "windows": Part(measure=collective.windows, on=LIMITED),
+        "daemon": Part(measure=costs.daemon_share),
+        "journal": Part(measure=journal.journal, on=LIMITED),
+        "opens": Part(measure=nodes.opens),
+        "nodes": Part(measure=nodes.nodes, on=LIMITED),
+        "readers": Part(measure=nodes.readers, on=LIMITED),
+    },
+    add_options=_add_options,
+    quick={"compute": 50, "steps": 2, "total": 128, "latency": 0.2},
+)
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_benchmark(BENCHMARK))

@@ -29,7 +29,7 @@ from evaluation.model import (
     Stack,
     StorageKind,
 )
-from evaluation.pool.places import ROOT, Place, drop_caches, places
+from evaluation.pool.places import ROOT, Place, chosen_places, drop_caches
 from evaluation.pool.runs import BUILD, Programs, daemon, pairs_of, ratio_of
 from evaluation.suites import size_label
 from evaluation.tables import TextTable
@@ -100,7 +100,7 @@ def windows(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     built = {OMPI_414.name: mpis.prepare(OMPI_414, build=ROOT / "build")}
     rows = []
     for name in chosen.on:
-        with places(programs.slow_fs, chosen.ceph)[name]() as place:
+        with chosen_places(programs.slow_fs, chosen)[name]() as place:
             for ranks in STEADY_RANKS:
                 for total in STEADY_TOTALS:
                     case = _steady(total, ranks)
@@ -126,7 +126,7 @@ def nonblocking(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     built = {OMPI_414.name: mpis.prepare(OMPI_414, build=ROOT / "build")}
     rows = []
     for name in chosen.on:
-        with places(programs.slow_fs, chosen.ceph)[name]() as place:
+        with chosen_places(programs.slow_fs, chosen)[name]() as place:
             for ranks in STEADY_RANKS:
                 for piece in PIECES:
                     case = replace(_steady(64 * MIB, ranks), region=piece)
@@ -169,7 +169,7 @@ def _on_each(
     """The rows for every file system and size of pieces."""
     rows: list[tuple[str, ...]] = []
     for name in chosen.on:
-        with places(programs.slow_fs, chosen.ceph)[name]() as place:
+        with chosen_places(programs.slow_fs, chosen)[name]() as place:
             for piece in PIECES:
                 rows += rows_of(chosen, name, place, piece)
     return tuple(rows)

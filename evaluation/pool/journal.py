@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from statistics import median
 
-from evaluation.pool.places import Place, places, tmpfs
+from evaluation.pool.places import Place, chosen_places, tmpfs
 from evaluation.pool.runs import RUN_SECONDS_MAX, Programs, daemon, ratio_of
 from evaluation.tables import TextTable
 
@@ -29,7 +29,7 @@ def journal(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     the same device."""
     rows = []
     for name in chosen.on:
-        with places(programs.slow_fs, chosen.ceph)[name]() as place:
+        with chosen_places(programs.slow_fs, chosen)[name]() as place:
             rows += [_row(programs, chosen, name, place, writers) for writers in WRITERS]
     return TextTable(
         title=(

@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from evaluation.pool.places import drop_caches, places, tmpfs
+from evaluation.pool.places import chosen_places, drop_caches, tmpfs
 from evaluation.pool.runs import BUILD, Programs, ratio_of, run_in
 from evaluation.tables import TextTable
 from forebay.common.model.frozen import frozen
@@ -217,7 +217,7 @@ def nodes(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     rows = []
     words = ["burst", "2", "10", str(64 * MIB), str(chosen.compute)]
     for name in chosen.on:
-        with places(programs.slow_fs, chosen.ceph)[name]() as place:
+        with chosen_places(programs.slow_fs, chosen)[name]() as place:
             found = _in_turn(programs, words, place.folder, DAEMONS, chosen.pairs)
         for way in DAEMONS:
             output, whole = ([one[part] for one in found[way]] for part in (0, -1))
@@ -276,7 +276,7 @@ def readers(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     for name in chosen.on:
         found: dict[int, list[tuple[float, float]]] = {way: [] for way in READERS}
         with contextlib.ExitStack() as stack:
-            place = stack.enter_context(places(programs.slow_fs, chosen.ceph)[name]())
+            place = stack.enter_context(chosen_places(programs.slow_fs, chosen)[name]())
             text = stack.enter_context(tempfile.TemporaryDirectory(dir=place.folder))
             folder = Path(text).resolve()
             run_in(programs, ["transfers", "1", str(SHARED_BYTES), str(MIB), "sequential",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import subprocess
@@ -82,10 +83,18 @@ def tmpfs() -> Iterator[Place]:
         yield Place(folder=Path(folder))
 
 
+@contextlib.contextmanager
+def disk(folder: Path) -> Iterator[Place]:
+    """The machine's own disk, which has no limits of ours."""
+    with tempfile.TemporaryDirectory(dir=folder) as made:
+        yield Place(folder=Path(made))
+
+
 def places(
-    slow_fs: Path, ceph: Path | None
+    slow_fs: Path, *, ceph: Path | None = None, own_disk: Path | None = None
 ) -> Mapping[str, Callable[[], AbstractContextManager[Place]]]:
-    """The file systems by name, as context managers."""
+    """The file systems by name, as context managers: those that are made for a measurement, and of
+    `ceph` and `disk` those whose folder is given."""
     known: dict[str, Callable[[], AbstractContextManager[Place]]] = {
         "limited50": lambda: limited(50),
         "limited200": lambda: limited(200),
@@ -96,4 +105,16 @@ def places(
     }
     if ceph is not None:
         known["ceph"] = lambda: contextlib.nullcontext(Place(folder=ceph))
+    if own_disk is not None:
+        known["disk"] = lambda: disk(own_disk)
     return known
+
+
+PLACE_NAMES = tuple(places(Path(), ceph=Path(), own_disk=Path()))
+
+
+def chosen_places(
+    slow_fs: Path, chosen: argparse.Namespace
+) -> Mapping[str, Callable[[], AbstractContextManager[Place]]]:
+    """All of PLACE_NAMES that a benchmark's options --disk and --ceph allow."""
+    return places(slow_fs, ceph=chosen.ceph, own_disk=chosen.disk)

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
 
-from evaluation.pool.places import Place, drop_caches, places
+from evaluation.pool.places import Place, chosen_places, drop_caches
 from evaluation.pool.runs import Programs, ratio_of, run_in
 from evaluation.tables import TextTable
 
@@ -26,7 +26,7 @@ def once(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     """All ways in random order, with dropped caches; and the bytes that the disk delivered."""
     rows = []
     for name in chosen.on:
-        with places(programs.slow_fs, chosen.ceph)[name]() as place:
+        with chosen_places(programs.slow_fs, chosen)[name]() as place:
             rows += _rows(programs, chosen, name, place)
     return TextTable(
         title=f"{READERS} processes read one file of 512 MiB, {chosen.pairs} times each",

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from statistics import geometric_mean, median
 
-from evaluation.pool.places import Place, drop_caches, places
+from evaluation.pool.places import Place, chosen_places, drop_caches
 from evaluation.pool.runs import Programs, blocks_of, ratio_of, run, run_in
 from evaluation.tables import TextTable
 from forebay.common.model.frozen import frozen
@@ -25,7 +25,7 @@ def burst(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     """The time in output that is not hidden, with and without computing in which to drain."""
     rows = []
     for name in chosen.on:
-        with places(programs.slow_fs, chosen.ceph)[name]() as place:
+        with chosen_places(programs.slow_fs, chosen)[name]() as place:
             for compute in dict.fromkeys((chosen.compute, 0)):
                 rows.append((name, *_burst(programs, chosen, place, compute)))
     return TextTable(
@@ -74,7 +74,7 @@ def requests(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     words = ["burst", str(RANKS), str(STEPS), str(STEP_BYTES), "0"]
     rows = []
     for name in chosen.on:
-        with places(programs.slow_fs, chosen.ceph)[name]() as place:
+        with chosen_places(programs.slow_fs, chosen)[name]() as place:
             ways = [
                 partial(run, programs, words, place.folder, {"pool_requests_in_flight": k})
                 for k in REQUESTS.values()
@@ -138,7 +138,7 @@ def transfers(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     pool to paper is a geometric mean."""
     rows: list[tuple[str, ...]] = []
     for name in chosen.on:
-        with places(programs.slow_fs, chosen.ceph)[name]() as place:
+        with chosen_places(programs.slow_fs, chosen)[name]() as place:
             for load in chosen.loads:
                 order, direction = load.split()
                 case = Case(
@@ -165,7 +165,7 @@ def acknowledged(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     memory that another process has allocated. Means over processes are geometric."""
     rows: list[tuple[str, ...]] = []
     for name in chosen.on:
-        with places(programs.slow_fs, chosen.ceph)[name]() as place:
+        with chosen_places(programs.slow_fs, chosen)[name]() as place:
             for load in (one for one in chosen.loads if one.endswith("write")):
                 order, direction = load.split()
                 case = Case(

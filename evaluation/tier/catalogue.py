@@ -15,14 +15,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from evaluation.mount.costs import all_places
-from evaluation.pool.places import Place
+from evaluation.pool.places import Place, chosen_places
 from evaluation.pool.runs import Programs
 from evaluation.tables import TextTable, number
 from evaluation.tier.tiers import tier
 from forebay.common.model.frozen import frozen
 
-REPLICAS, QUICK_REPLICAS = 1_000_000, 1000
+REPLICAS = 1_000_000
 FILES_A_FOLDER = 1000
 LOOKUPS = 2000
 CONTENT = b"x"
@@ -65,8 +64,8 @@ def _signed(number_: int) -> int:
 def catalogue(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     """Files and replicas are made by hand, as a tier would have left them. A row each of the time
     until the mount is there, of one question, and of memory."""
-    count = QUICK_REPLICAS if chosen.quick else chosen.replicas
-    known, rows = all_places(programs, chosen), []
+    count = chosen.replicas
+    known, rows = chosen_places(programs.slow_fs, chosen), []
     for name in chosen.on:
         with known[name]() as place, tempfile.TemporaryDirectory(dir=chosen.fast) as fast:
             rows += [(name, *row) for row in _measured(place, Path(fast, "place"), count)]

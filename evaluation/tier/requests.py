@@ -16,15 +16,14 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from evaluation.mount.costs import all_places
-from evaluation.pool.places import drop_caches
+from evaluation.pool.places import chosen_places, drop_caches
 from evaluation.pool.runs import RUN_SECONDS_MAX, Programs, blocks_of, ratio_of
 from evaluation.tables import TextTable, number
 from evaluation.tier.tiers import tier
 from forebay.common.model.frozen import frozen
 
 MIB = 1 << 20
-QUICK_MEBIBYTES, QUICK_PROCESSES = 4, (1, 2)
+PROCESSES, QUICK_PROCESSES = (1, 4, 16), (1, 2)
 
 
 @frozen
@@ -73,21 +72,20 @@ def table(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     """A row for each kind, number of processes and file system. Writers sync at the end, which for
     a tier means fast storage; `safe` is the time until everything is on the file system below.
     Before reads nothing is cached, and the tier has been given its files by `preload`."""
-    processes = QUICK_PROCESSES if chosen.quick else (1, 4, 16)
-    mebibytes = QUICK_MEBIBYTES if chosen.quick else chosen.mebibytes
-    known, rows = all_places(programs, chosen), []
+    processes = QUICK_PROCESSES if chosen.quick else PROCESSES
+    known, rows = chosen_places(programs.slow_fs, chosen), []
     for name in chosen.on:
         with known[name]() as place, tempfile.TemporaryDirectory(dir=chosen.fast) as fast:
             for one in TABLE:
                 if chosen.only not in one.name:
                     continue
                 for count in processes:
-                    amount = Amount(processes=count, mebibytes=mebibytes)
+                    amount = Amount(processes=count, mebibytes=chosen.mebibytes)
                     ways = _ways(one, amount, place.folder, Path(fast))
                     rows.append((name, *_row(one, amount, blocks_of(ways, chosen.pairs))))
                     print(" | ".join(rows[-1]), file=sys.stderr)
     return TextTable(
-        title=f"{mebibytes} MiB of all processes, fast storage in {chosen.fast}, "
+        title=f"{chosen.mebibytes} MiB of all processes, fast storage in {chosen.fast}, "
         f"{chosen.pairs} blocks of three runs",
         header=(
             "slow", "requests", "processes", "slow, MB/s", "tier, MB/s", "fast, MB/s",

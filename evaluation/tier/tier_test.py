@@ -10,17 +10,12 @@ import pytest
 
 from evaluation.mount.served import PROGRAM
 from evaluation.tier import catalogue, requests, whole_files
-from evaluation.tier.__main__ import ON, WAYS
 from evaluation.tier.tiers import tier
 
 needs_tier = pytest.mark.skipif(
     os.geteuid() != 0 or not PROGRAM.exists() or not Path("/dev/fuse").exists(),
     reason="no forebay-mount, /dev/fuse or root. Be root.",
 )
-
-
-def test_each_way_says_where_it_is_measured() -> None:
-    assert set(WAYS) == set(ON)
 
 
 def test_the_table_has_what_was_promised() -> None:

@@ -15,8 +15,7 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from evaluation.mount.costs import all_places
-from evaluation.pool.places import drop_caches
+from evaluation.pool.places import chosen_places, drop_caches
 from evaluation.pool.runs import Programs, blocks_of, ratio_of
 from evaluation.tables import TextTable, number
 from evaluation.tier.tiers import tier
@@ -57,7 +56,7 @@ def preload(programs: Programs, chosen: argparse.Namespace) -> TextTable:
         if chosen.quick
         else (Files(count=1000, mebibytes=1), Files(count=1, mebibytes=4096))
     )
-    known, rows = all_places(programs, chosen), []
+    known, rows = chosen_places(programs.slow_fs, chosen), []
     for name in chosen.on:
         with known[name]() as place, tempfile.TemporaryDirectory(dir=chosen.fast) as fast:
             for files in kinds:
@@ -109,9 +108,9 @@ def _preload_all(files: Files, at: Path, fast: Path) -> float:
 def eviction(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     """Four processes read a working set of twice the fast storage in a loop, with and without the
     tier: it should cost nothing where it cannot help."""
-    mebibytes, loops = (8, 2) if chosen.quick else (chosen.mebibytes, 3)
+    mebibytes, loops = chosen.mebibytes, 2 if chosen.quick else 3
     files = Files(count=16, mebibytes=max(mebibytes // 8, 1))
-    known, rows = all_places(programs, chosen), []
+    known, rows = chosen_places(programs.slow_fs, chosen), []
     for name in chosen.on:
         with known[name]() as place:
             ways = (
