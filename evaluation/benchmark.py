@@ -51,7 +51,7 @@ class Benchmark(Generic[Prepared]):
     add_options: Callable[[argparse.ArgumentParser], None]
     """Adds the options that only this benchmark has."""
     quick: Mapping[str, object]
-    """What --quick makes of the defaults of options. Where only one pair is measured, too."""
+    """The defaults of options with --quick, which also measures only one pair."""
 
     @property
     def module(self) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import tempfile
 from functools import partial
 from pathlib import Path
 
-from evaluation.mount.loads import RUN_SECONDS_MAX, TimedLoad
+from evaluation.mount.loads import TimedLoad
+from evaluation.program_run import run_program
 
 USER = "nobody"
 TOOLS = ("initdb", "pg_ctl", "pgbench")
@@ -51,13 +51,4 @@ def _database(as_user: tuple[str, ...], folder: Path) -> None:
                 parent.chmod(0o755)  # a place's own folder, which only root may enter
     filled = SERVED.partition("pgbench")[0] + 'pgbench -h "$PWD" -i -q postgres >&2\n'
     for words in (("initdb", "-D", "data", "-A", "trust"), ("bash", "-c", filled)):
-        done = subprocess.run(
-            [*as_user, *words],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-            timeout=RUN_SECONDS_MAX,
-            check=False,
-        )
-        if done.returncode != 0:
-            raise RuntimeError(f"{words[0]} ended with {done.returncode}: {done.stderr[-1500:]}")
+        run_program(words[0], [*as_user, *words], at=folder)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
@@ -16,10 +14,10 @@ from statistics import median
 
 from evaluation.mount.costs import plain
 from evaluation.mount.languages import OutputProgram, outputs
-from evaluation.mount.loads import RUN_SECONDS_MAX
 from evaluation.mount.served import served
 from evaluation.pool.places import Place, chosen_places, tmpfs
 from evaluation.pool.runs import Programs, blocks_of, ratio_of
+from evaluation.program_run import run_program
 from evaluation.tables import TextTable
 from forebay.common.model.frozen import frozen
 
@@ -125,16 +123,4 @@ def _written(
 
 
 def _seconds(one: OutputProgram, amount: OutputAmount, target: Path, folder: Path) -> float:
-    begin = time.monotonic()
-    done = subprocess.run(
-        [*one.command, str(target), *amount.words],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=RUN_SECONDS_MAX,
-        check=False,
-    )
-    took = time.monotonic() - begin
-    if done.returncode != 0:
-        raise RuntimeError(f"{one.name} ended with {done.returncode}: {done.stderr[-1500:]}")
-    return took
+    return run_program(one.name, [*one.command, target, *amount.words], at=folder).seconds

@@ -7,18 +7,17 @@ import os
 import subprocess
 import sys
 import tarfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from evaluation.pool.places import ROOT
+from evaluation.program_run import run_program
 from forebay.common.model.frozen import frozen
 
 KIB, MIB = 1 << 10, 1 << 20
 SMALL_BYTES = 2 * KIB
-RUN_SECONDS_MAX = 1800
 GIT = {
     "GIT_AUTHOR_NAME": "forebay",
     "GIT_AUTHOR_EMAIL": "forebay@localhost",
@@ -223,20 +222,8 @@ def make_sources(folder: Path, sizes: LoadSizes) -> LoadSources:
 def run(load: TimedLoad, folder: Path) -> float:
     """The seconds of the load in that folder, which has what it needs. Raises RuntimeError if the
     command fails."""
-    begin = time.monotonic()
-    done = subprocess.run(
-        load.command,
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=RUN_SECONDS_MAX,
-        check=False,
-    )
-    whole = time.monotonic() - begin
-    if done.returncode != 0:
-        raise RuntimeError(f"{load.name} ended with {done.returncode}: {done.stderr[-1500:]}")
-    return float(done.stdout.split()[-1]) if load.prints_seconds else whole
+    done = run_program(load.name, load.command, at=folder, more=environment())
+    return float(done.output.split()[-1]) if load.prints_seconds else done.seconds
 
 
 def environment() -> dict[str, str]:

@@ -12,8 +12,8 @@ import time
 from functools import partial
 from pathlib import Path
 
-from evaluation.pool.places import ROOT, disk
-from evaluation.pool.runs import BUILD, Programs, blocks_of, ratio_of
+from evaluation.pool.places import disk
+from evaluation.pool.runs import OWN_BUILD, Programs, blocks_of, ratio_of
 from evaluation.tables import TextTable
 from forebay.common.model.estimate import spread
 from forebay.common.model.frozen import frozen
@@ -67,11 +67,7 @@ def start(_: Programs, chosen: argparse.Namespace) -> TextTable:
 
 
 def _started(words: list[str], folder: Path) -> StartTimes:
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(ROOT / "python"),
-        "FOREBAY_LIBDIR": str(BUILD / "lib"),
-    }
+    environment = {**os.environ, **OWN_BUILD}
     with tempfile.TemporaryFile() as said:
         before, begin = _children_s(), time.monotonic()
         done = subprocess.run(

@@ -13,8 +13,9 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from evaluation.pool.places import ROOT, chosen_places, tmpfs
-from evaluation.pool.runs import BUILD, RUN_SECONDS_MAX, blocks_of, build, ratio_of
+from evaluation.pool.places import chosen_places, tmpfs
+from evaluation.pool.runs import BUILD, OWN_BUILD, blocks_of, build, ratio_of
+from evaluation.program_run import run_program
 from evaluation.tables import TextTable
 from forebay.common.model.frozen import frozen
 
@@ -88,21 +89,8 @@ def seconds(model: Path, shape: ModelShape, way: OutputWay, at: Path) -> Mapping
             front = [sys.executable, "-m", "forebay", "run", "--pool", str(folder)]
             command = [*front, "--summary", os.devnull, "--", *command]
         os.sync()
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=RUN_SECONDS_MAX,
-            env={
-                **os.environ,
-                "PYTHONPATH": str(ROOT / "python"),
-                "FOREBAY_LIBDIR": str(BUILD / "lib"),
-            },
-        )
-    if done.returncode != 0:
-        raise RuntimeError(f"{way.name} ended with {done.returncode}: {done.stderr[-1500:]}")
-    told = [line for line in done.stdout.splitlines() if line.startswith("{")]
+        output = run_program(way.name, command, more=OWN_BUILD).output
+    told = [line for line in output.splitlines() if line.startswith("{")]
     found: Mapping[str, float] = json.loads(told[-1])
     return found
 

@@ -6,14 +6,14 @@ import argparse
 import json
 import os
 import random
-import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from statistics import median
 
 from evaluation.pool.places import Place, chosen_places, tmpfs
-from evaluation.pool.runs import RUN_SECONDS_MAX, Programs, daemon, ratio_of
+from evaluation.pool.runs import Programs, daemon, ratio_of
+from evaluation.program_run import run_program
 from evaluation.tables import TextTable
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -101,14 +101,7 @@ def _load(
 ) -> Told:
     writers, each, every = what
     os.sync()
-    words = [str(writers), str(each), str(WRITE_BYTES), str(every), *how]
-    done = subprocess.run(
-        [programs.synced_writes, folder, *words],
-        check=True,
-        capture_output=True,
-        text=True,
-        env={**os.environ, **more},
-        timeout=RUN_SECONDS_MAX,
-    )
-    told: Told = json.loads(done.stdout)
+    numbers = map(str, (writers, each, WRITE_BYTES, every))
+    words = [str(programs.synced_writes), str(folder), *numbers, *how]
+    told: Told = json.loads(run_program("synced_writes", words, more=more).output)
     return told

@@ -10,17 +10,18 @@ import shlex
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from evaluation.pool.places import ROOT
+from evaluation.program_run import run_program
 from forebay.common.model.estimate import paired_ratio
 from forebay.common.model.frozen import frozen
 
 BUILD = ROOT / "build" / "release"
-RUN_SECONDS_MAX = 1800
+OWN_BUILD = {"PYTHONPATH": str(ROOT / "python"), "FOREBAY_LIBDIR": str(BUILD / "lib")}
+"""Variables with which `python -m forebay` is this work tree's."""
 T = TypeVar("T")
 
 
@@ -72,22 +73,9 @@ def run_in(
     """As `run`, in this folder, which keeps its files."""
     load = [str(programs.loads), words[0], str(folder), *words[1:]]
     command = load if pool is None else [*_through(folder, pool), "--", *load]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
-    environment["FOREBAY_LIBDIR"] = str(BUILD / "lib")
     os.sync()
-    begin = time.monotonic()
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=False,
-        timeout=RUN_SECONDS_MAX,
-    )
-    whole = time.monotonic() - begin
-    if done.returncode != 0:
-        raise RuntimeError(f"{shlex.join(command)} ended with {done.returncode}: {done.stderr}")
-    return Run(told=json.loads(done.stdout.splitlines()[-1]), whole_s=whole)
+    done = run_program(shlex.join(command), command, more=OWN_BUILD)
+    return Run(told=json.loads(done.output.splitlines()[-1]), whole_s=done.seconds)
 
 
 def _through(folder: Path, pool: Mapping[str, str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import random
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import geometric_mean, median
@@ -136,15 +136,6 @@ def transfers(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     """Rates with a small and a large window, in the pool's consistency and the paper's, and their
     gain over plain. In rows of means, gains are arithmetic means, as in the paper; the ratio of
     pool to paper is a geometric mean."""
-    rows: list[tuple[str, ...]] = []
-    for name in chosen.on:
-        with chosen_places(programs.slow_fs, chosen)[name]() as place:
-            for load in chosen.loads:
-                order, direction = load.split()
-                case = Case(
-                    name=name, place=place, order=order, size=SIZES[order], direction=direction
-                )
-                rows += _transfer_rows(programs, chosen, case)
     return TextTable(
         title=f"MB/s of all processes together (median of {chosen.pairs}; gain over plain)",
         header=(
@@ -155,7 +146,7 @@ def transfers(programs: Programs, chosen: argparse.Namespace) -> TextTable:
             *SETTINGS,
             *(f"pool by paper, {window}" for window in WINDOWS),
         ),
-        rows=tuple(rows),
+        rows=_of_each_case(programs, chosen, chosen.loads, _transfer_rows),
     )
 
 
@@ -163,23 +154,34 @@ def acknowledged(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     """Writes that fit into the window, in the pool's consistency and the paper's, and the same
     bytes copied into new memory by the processes, written into it by the kernel, and written into
     memory that another process has allocated. Means over processes are geometric."""
-    rows: list[tuple[str, ...]] = []
-    for name in chosen.on:
-        with chosen_places(programs.slow_fs, chosen)[name]() as place:
-            for load in (one for one in chosen.loads if one.endswith("write")):
-                order, direction = load.split()
-                case = Case(
-                    name=name, place=place, order=order, size=SIZES[order], direction=direction
-                )
-                rows += _acknowledged_rows(programs, chosen, case)
+    loads = [one for one in chosen.loads if one.endswith("write")]
     return TextTable(
         title=f"MB/s of all processes together, median of {chosen.pairs}; the window is 1 GiB",
         header=(
             "file system", "transfers", "processes", "MiB of each", *ACKNOWLEDGED,
             "pool by paper", "pool by copied", "pool by written", "pool by given",
         ),
-        rows=tuple(rows),
+        rows=_of_each_case(programs, chosen, loads, _acknowledged_rows),
     )  # fmt: skip
+
+
+def _of_each_case(
+    programs: Programs,
+    chosen: argparse.Namespace,
+    loads: Sequence[str],
+    rows_of: Callable[[Programs, argparse.Namespace, Case], Iterator[tuple[str, ...]]],
+) -> tuple[tuple[str, ...], ...]:
+    """The rows for every file system and load."""
+    rows: list[tuple[str, ...]] = []
+    for name in chosen.on:
+        with chosen_places(programs.slow_fs, chosen)[name]() as place:
+            for load in loads:
+                order, direction = load.split()
+                case = Case(
+                    name=name, place=place, order=order, size=SIZES[order], direction=direction
+                )
+                rows += rows_of(programs, chosen, case)
+    return tuple(rows)
 
 
 ACKNOWLEDGED = (

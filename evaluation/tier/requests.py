@@ -7,7 +7,6 @@ import argparse
 import contextlib
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -17,7 +16,8 @@ from pathlib import Path
 from statistics import median
 
 from evaluation.pool.places import chosen_places, drop_caches
-from evaluation.pool.runs import RUN_SECONDS_MAX, Programs, blocks_of, ratio_of
+from evaluation.pool.runs import Programs, blocks_of, ratio_of
+from evaluation.program_run import run_program
 from evaluation.tables import TextTable, number
 from evaluation.tier.tiers import tier
 from forebay.common.model.frozen import frozen
@@ -173,14 +173,8 @@ def fio(one: Requests, amount: Amount, folder: Path) -> float:
         *(("--end_fsync=1",) if not one.reads else ()),
         *("--group_reporting", "--output-format=json"),
     )
-    done = subprocess.run(
-        words, capture_output=True, text=True, check=False, timeout=RUN_SECONDS_MAX, cwd=folder
-    )
-    if done.returncode != 0:
-        raise RuntimeError(
-            f"fio ended with {done.returncode}: {done.stderr or done.stdout[-1000:]}"
-        )
-    (job,) = json.loads(done.stdout[done.stdout.index("{") :])["jobs"]
+    told = run_program("fio", words, at=folder).output
+    (job,) = json.loads(told[told.index("{") :])["jobs"]
     side = job["read" if one.reads else "write"]
     if side["io_bytes"] != each * amount.processes:
         raise RuntimeError(f"fio moved {side['io_bytes']} bytes of {each * amount.processes}")
