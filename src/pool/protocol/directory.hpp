@@ -48,7 +48,7 @@ enum class ThroughReason : std::uint32_t {
     inherited,  // inherited by a program that was started with the file open
     sent,       // its descriptor was sent to another process (SCM_RIGHTS)
     async,      // aio, io_uring
-    asked,      // the program or the user asked for it
+    asked,      // a setting; or a call or limit of file sizes that the pool cannot serve
     switched,   // the program switched pooling off for the file, and may switch it on again
     unmapped,   // a process that has the file open cannot map the pool's memory
     no_room,    // the file system has less free space than what is deposited for it

@@ -23,7 +23,7 @@ REASONS: Mapping[str, str] = {
     "inherited": "inherited by another program",
     "sent": "its descriptor was sent to another process",
     "async": "asynchronous calls (aio, io_uring)",
-    "asked": "the program or a setting asked for it",
+    "asked": "a setting, or a call or a limit of file sizes that the pool cannot serve",
     "switched": "the program switched it by ioctl",
     "no_memory": "no memory came free, since what filled it could not be drained",
     "read_and_written": "read and written (pool_consistency=paper)",
