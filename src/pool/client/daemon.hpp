@@ -1,6 +1,6 @@
 // Port: the services that a process needs of its node's daemon while it writes and reads, besides
-// the memory that they share. Adapters: DaemonConnection in programs, and the mount's and the
-// tests' own.
+// the memory that they share. Adapters: DaemonConnection in programs, and the mount's, the
+// simulator's and the tests' own.
 #pragma once
 
 #include "pool/protocol/directory.hpp"
@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 namespace forebay::pool {
@@ -37,6 +38,11 @@ public:
     [[nodiscard]] virtual bool fill(std::byte* /*to*/,
                                     std::span<const std::byte> /*bytes*/) noexcept {
         return false;
+    }
+    // Copies `bytes` to memory of the log that was prepared. In the simulator neither exists, and
+    // the copying takes virtual time.
+    virtual void copy(std::byte* to, std::span<const std::byte> bytes) noexcept {
+        std::memcpy(to, bytes.data(), bytes.size());
     }
 
 protected:

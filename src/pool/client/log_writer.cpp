@@ -7,7 +7,6 @@
 #include "foundation/base/contracts.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace forebay::pool {
 
@@ -102,7 +101,7 @@ void LogWriter::copy(std::uint64_t position, std::span<const std::byte> bytes) n
             return;
         }
     }
-    std::memcpy(memory_at(position), bytes.data(), bytes.size());
+    daemon_.copy(memory_at(position), bytes);
 }
 
 std::optional<std::uint64_t> LogWriter::next_number() noexcept {

@@ -115,7 +115,8 @@ PoolTold PoolProgram::run_pooled() {
     if (writer_ || reads) {
         const pool::Log log = world_.log_of(reads ? rank_ : *writer_);
         client_ = node().join(ports_, log);
-        log_writer_.emplace(node(), *client_, log, ports_);
+        daemon_.emplace(node(), ports_);
+        log_writer_.emplace(node().directory(), log, *client_, *daemon_);
     }
     const PoolTold told = run(How::pooled);
     node().leave(ports_, client_);
@@ -145,7 +146,7 @@ PoolTold PoolProgram::run(How how) {
     }
     ports_.life.compute(0);
     told.ended = now();
-    told.waited = log_writer_ ? log_writer_->waited() : 0;
+    told.waited = daemon_ ? daemon_->waited() : 0;
     world_.barrier.meet(ports_);
     return told;
 }
@@ -248,9 +249,11 @@ void PoolProgram::write(How how, std::int64_t step, std::int64_t file, PoolTold&
     const Offset begin{experiment_.new_files ? 0 : step * length.bytes()};
     Length taken{0};
     if (how == How::pooled) {
-        taken = Length{log_writer_->write(open.id, {begin, length})};
+        const pool::WriteResult written =
+            log_writer_->write(open.id, begin.bytes(), imagined_bytes(length));
+        taken = Length{static_cast<std::int64_t>(written.taken)};
         if (taken < length) {
-            log_writer_->settle(open.id);
+            static_cast<void>(log_writer_->settle(open.id));
             told.bytes_past += (length - taken).bytes();
         }
     }

@@ -1,11 +1,12 @@
 // The program of one rank, with and without the pool, and the state that all ranks share.
 #pragma once
 
+#include "pool/client/log_writer.hpp"
 #include "storage/posix/mapping.hpp"
 #include "storage/transfer/gate.hpp"
 #include "worlds/simgrid/world.hpp"
 #include "worlds/simulate/barrier.hpp"
-#include "worlds/simulate/pool_deposits.hpp"
+#include "worlds/simulate/node_daemon.hpp"
 #include "worlds/simulate/pool_experiment.hpp"
 #include "worlds/simulate/pool_node.hpp"
 
@@ -91,7 +92,8 @@ private:
     std::optional<std::int64_t> writer_;  // its number as a writer, if it is one
     std::map<std::int64_t, Open> open_;   // by file number
     std::optional<std::uint32_t> client_;
-    std::optional<ImaginedLogWriter> log_writer_;
+    std::optional<NodeDaemon> daemon_;  // as the log writer uses it
+    std::optional<pool::LogWriter> log_writer_;
 };
 
 }  // namespace forebay::sim

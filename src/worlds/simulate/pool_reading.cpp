@@ -28,18 +28,12 @@ std::int64_t DirectReads::read(std::int64_t offset, std::span<std::byte> into) n
 
 ImaginedReader::ImaginedReader(PoolNode& node, std::uint32_t client, pool::Log log,
                                adapters::RankPorts& ports)
-    : node_{node},
-      ports_{ports},
-      wishes_{node.directory(), log, client, *this},
+    : ports_{ports},
+      daemon_{node, ports},
+      wishes_{node.directory(), log, client, daemon_},
       reader_{node.directory(),
-              *this,
+              daemon_,
               {.hint_writer = &wishes_, .client = client, .blocks = node.clean_memory()}} {}
-
-// With a time-out, as in a real process.
-void ImaginedReader::wait(const pool::Word& word, std::uint32_t seen) noexcept {
-    constexpr double wait_seconds = 10e-3;
-    ports_.life.wait_for(word, seen, wait_seconds);
-}
 
 void ImaginedReader::read(pool::FileId file, std::int64_t bytes, DirectReads& direct,
                           std::span<std::byte> scratch) {

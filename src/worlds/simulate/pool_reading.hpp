@@ -6,6 +6,7 @@
 #include "pool/client/readahead/read_ahead_policy.hpp"
 #include "pool/client/reader.hpp"
 #include "worlds/simgrid/world.hpp"
+#include "worlds/simulate/node_daemon.hpp"
 #include "worlds/simulate/pool_node.hpp"
 
 #include <cstddef>
@@ -33,28 +34,18 @@ private:
     std::int64_t requests_ = 0;
 };
 
-class ImaginedReader final : private pool::Daemon {
+class ImaginedReader {
 public:
     // `client` has been admitted; `ports` are those of its rank.
     ImaginedReader(PoolNode& node, std::uint32_t client, pool::Log log, adapters::RankPorts& ports);
-    ~ImaginedReader() = default;
 
     // Reads the whole file in pieces of the size of `scratch`.
     void read(pool::FileId file, std::int64_t bytes, DirectReads& direct,
               std::span<std::byte> scratch);
 
 private:
-    [[nodiscard]] bool alive() const noexcept override { return true; }
-    [[nodiscard]] std::int64_t now_ns() const noexcept override { return ports_.clock.now_ns(); }
-    void kick() noexcept override { node_.kick(ports_); }
-    void wait(const pool::Word& word, std::uint32_t seen) noexcept override;
-    [[nodiscard]] pool::Log log_of(std::uint32_t client) noexcept override {
-        return node_.log_of(client);
-    }
-    void prepare(std::byte* /*begin*/, std::size_t /*bytes*/) noexcept override {}
-
-    PoolNode& node_;
     adapters::RankPorts& ports_;
+    NodeDaemon daemon_;
     pool::LogWriter wishes_;
     pool::PoolReader reader_;
     pool::ReadAheadPolicy guess_;
