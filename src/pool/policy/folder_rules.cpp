@@ -2,6 +2,7 @@
 #include "pool/policy/folder_rules.hpp"
 
 #include "foundation/base/byte_size.hpp"
+#include "foundation/base/folder_path.hpp"
 #include "foundation/base/text_parts.hpp"
 
 #include <algorithm>
@@ -80,11 +81,6 @@ Result<FolderRule> folder_rule(std::string_view text, std::string_view here) {
     return found;
 }
 
-bool is_below(std::string_view folder, std::string_view file) noexcept {
-    return folder == "/" || (file.starts_with(folder) &&
-                             (file.size() == folder.size() || file[folder.size()] == '/'));
-}
-
 }  // namespace
 
 Result<std::vector<FolderRule>> folder_rules(const std::vector<std::string>& texts,
@@ -107,7 +103,7 @@ FileRule rule_of(const std::vector<FolderRule>& rules, std::string_view file) {
     const FolderRule* best = nullptr;
     for (const FolderRule& rule : rules) {
         const bool better = best == nullptr || rule.path.size() > best->path.size();
-        best = better && is_below(rule.path, file) ? &rule : best;
+        best = better && FolderPath{rule.path}.holds(file) ? &rule : best;
     }
     return best == nullptr ? FileRule{} : best->rule;
 }

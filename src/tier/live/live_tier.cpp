@@ -2,6 +2,7 @@
 #include "tier/live/live_tier.hpp"
 
 #include "foundation/base/error_number.hpp"
+#include "foundation/base/folder_path.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "tier/catalogue/redo.hpp"
 #include "tier/policy/admission.hpp"
@@ -29,10 +30,6 @@ std::string_view name_in(std::string_view path) noexcept {
     return path.substr(path.rfind('/') + 1);
 }
 
-bool is_within(const std::string& path, const std::string& folder) {
-    return path == folder || path.starts_with(folder + "/");
-}
-
 }  // namespace
 
 LiveTier::LiveTier(std::unique_ptr<FastFolder> fast, OwnFd fast_folder,
@@ -56,8 +53,8 @@ Result<std::unique_ptr<LiveTier>> LiveTier::start(const LiveOptions& options) {
     if (!fast_folder) {
         return failure(std::move(fast_folder.error()));
     }
-    if (is_within((*fast_folder)->path(), (*global)->path()) ||
-        is_within((*global)->path(), (*fast_folder)->path())) {
+    if (FolderPath{(*global)->path()}.holds((*fast_folder)->path()) ||
+        FolderPath{(*fast_folder)->path()}.holds((*global)->path())) {
         return failure(
             {ErrorCode::argument, 0,
              fmt::format("cannot use {} as fast storage of {} (one is within the other). "

@@ -1,16 +1,13 @@
 // A map behind a mutex.
 #include "tier/live/memory_list.hpp"
 
+#include "foundation/base/folder_path.hpp"
+
 #include <algorithm>
 
 namespace forebay::tier {
 
 namespace {
-
-bool is_at_or_below(const std::string& path, const std::string& folder) noexcept {
-    return folder == "/" || path == folder ||
-           (path.size() > folder.size() && path.starts_with(folder) && path[folder.size()] == '/');
-}
 
 bool waits(const ListedReplica& one) noexcept {
     return one.state == ReplicaState::dirty || one.state == ReplicaState::moving;
@@ -47,7 +44,7 @@ std::vector<ListedReplica> MemoryReplicaList::all_below(const std::string& path)
     {
         const std::lock_guard lock{mutex_};
         for (const auto& [name, replica] : replicas_) {
-            if (is_at_or_below(replica.path, path)) {
+            if (FolderPath{path}.holds(replica.path)) {
                 all.push_back(replica);
             }
         }

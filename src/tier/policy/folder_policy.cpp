@@ -2,6 +2,7 @@
 #include "tier/policy/folder_policy.hpp"
 
 #include "foundation/base/byte_size.hpp"
+#include "foundation/base/folder_path.hpp"
 
 #include <algorithm>
 #include <array>
@@ -137,11 +138,6 @@ std::string span_text(std::int64_t span_ns) {
     return fmt::format("{}{}", seconds / unit->seconds, unit->name);
 }
 
-bool is_below(std::string_view folder, std::string_view file) noexcept {
-    return folder == "/" ||
-           (file.starts_with(folder) && file.size() > folder.size() && file[folder.size()] == '/');
-}
-
 }  // namespace
 
 Result<FolderPolicy> parse_policy(std::string_view text) {
@@ -261,7 +257,7 @@ FolderPolicy policy_for(std::span<const PlacedPolicy> policies, std::string_view
     const PlacedPolicy* best = nullptr;
     for (const PlacedPolicy& one : policies) {
         const bool nearer = best == nullptr || one.path.size() >= best->path.size();
-        best = nearer && is_below(one.path, file) ? &one : best;
+        best = nearer && FolderPath{one.path}.name_of(file) ? &one : best;
     }
     return best == nullptr ? FolderPolicy{} : best->policy;
 }

@@ -1,6 +1,7 @@
 // Files are opened by their path, and told by their inode: what a path leads to may have changed.
 #include "tier/posix/global_folder.hpp"
 
+#include "foundation/base/folder_path.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "foundation/kernel/descriptor_names.hpp"
 #include "foundation/kernel/folder_calls.hpp"
@@ -45,9 +46,8 @@ Result<std::unique_ptr<GlobalFolder>> GlobalFolder::open(const std::string& path
 }
 
 Result<GlobalFolder::NamedFile> GlobalFolder::open_named(const std::string& path) {
-    const bool below =
-        path.size() > path_.size() + 1 && path.starts_with(path_) && path[path_.size()] == '/';
-    const char* const name = path.c_str() + (below ? path_.size() + 1 : 0);
+    // It ends where the path does, so it ends with a zero.
+    const char* const name = FolderPath{path_}.name_of(path).value_or(path).data();
     // A FIFO would block an open that waits.
     return name_open_file(
         OwnFd{kernel::openat(folder_.get(), name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)},

@@ -2,6 +2,8 @@
 // need not have it.
 #include "pool/capture/files/paths.hpp"
 
+#include "foundation/base/folder_path.hpp"
+
 #include <cstring>
 
 namespace forebay::capture {
@@ -42,9 +44,7 @@ std::string_view PoolPaths::folder(std::size_t number) const noexcept {
 
 bool PoolPaths::hold(std::string_view path) const noexcept {
     for (std::size_t number = 0; number < count_; ++number) {
-        const std::string_view one = folder(number);
-        if (path.size() >= one.size() && std::memcmp(path.data(), one.data(), one.size()) == 0 &&
-            (path.size() == one.size() || one.size() == 1 || path[one.size()] == '/')) {
+        if (FolderPath{folder(number)}.holds(path)) {
             return true;
         }
     }

@@ -2,6 +2,7 @@
 // leads there without symbolic links.
 #include "pool/daemon/replay/replay_files.hpp"
 
+#include "foundation/base/folder_path.hpp"
 #include "foundation/base/own_fd.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "foundation/kernel/descriptor_names.hpp"
@@ -122,9 +123,7 @@ bool StoredReplayFiles::may_be_written(const ReplayPlan& replay_plan) const {
     const bool is_plain =
         path.starts_with('/') && (std::string{path} + "/").find("/../") == std::string::npos;
     return is_plain && std::ranges::any_of(below_, [&](std::string_view folder) {
-               folder = folder.substr(0, folder.find_last_not_of('/') + 1);
-               return path.starts_with(folder) &&
-                      (path.size() == folder.size() || path[folder.size()] == '/');
+               return FolderPath{folder.substr(0, folder.find_last_not_of('/') + 1)}.holds(path);
            });
 }
 

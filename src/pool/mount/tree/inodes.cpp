@@ -2,6 +2,7 @@
 // life.
 #include "pool/mount/tree/inodes.hpp"
 
+#include "foundation/base/folder_path.hpp"
 #include "foundation/kernel/descriptor_names.hpp"
 
 #include <algorithm>
@@ -75,9 +76,8 @@ std::vector<std::string> InodeTable::unused_files(std::size_t count) {
                 continue;
             }
             const std::string path = kernel::path_of_descriptor(inode.path.get());
-            if (path.size() > root.size() + 1 && path.starts_with(root) &&
-                path[root.size()] == '/') {
-                found.push_back(path.substr(root.size() + 1));
+            if (const auto name = FolderPath{root}.name_of(path)) {
+                found.emplace_back(*name);
             }
         }
     }
