@@ -90,13 +90,14 @@ int unless_lost(int done, const Status& out) noexcept {
     return done == 0 && is_lost(seen_in(out)) ? fail(EIO) : done;
 }
 
-// stat of a regular file where no daemon answers. Where the pool may have been drained since libc
-// was asked, it is asked once more.
+// stat of a regular file where no daemon answers. Unless the daemon is dead, it may have drained
+// the file, and ended, since libc was asked: then libc is asked once more.
 template <class Status, class Ask>
 int look_without_daemon(Status* out, const Ask& ask) noexcept {
-    const bool drained = connection.is_unmapped()
-                             ? drain_and_close(device_of(*out), inode_of(*out)) == 0
-                             : connection.life() == DaemonConnection::Life::ended;
+    const bool drained =
+        connection.is_unmapped()
+            ? drain_and_close(device_of(*out), inode_of(*out)) == 0
+            : !connection.reached() || connection.life() == DaemonConnection::Life::ended;
     return unless_lost(drained ? ask() : 0, *out);
 }
 
