@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,12 @@ STATX = (
     "(lambda libc, found: [libc.statx({fd}, b'', 0x1000, 0x7ff, found),"
     " int.from_bytes(found.raw[40:48], 'little')])"
     "(__import__('ctypes').CDLL(None), __import__('ctypes').create_string_buffer(256))"
+)
+IN_CHILD = (
+    "(lambda child, libc: os._exit(libc.open({path!r}, 0) < 0 and "
+    "__import__('ctypes').get_errno()) if child == 0 else "
+    "os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))"
+    "(os.fork(), __import__('ctypes').CDLL(None, use_errno=True))"
 )
 SYNCFS = "__import__('ctypes').CDLL(None).syncfs({fd})"
 SWITCH = "__import__('fcntl').ioctl({fd}, 0x4010fb01, ({mode}).to_bytes(16, 'little'))"
@@ -91,6 +98,15 @@ def test_bytes_that_are_lost_are_not_read_from_the_file_below(folder: Path) -> N
         outside = folder / "outside"
         outside.hardlink_to(files / "renamed")
         ensure(_opens(other, outside, os.O_RDONLY) == "EIO", "open by a name outside of the pool")
+
+
+def test_a_forked_child_reads_no_old_bytes_of_a_lost_file(folder: Path) -> None:
+    """It finds no daemon, and took everything for plain files."""
+    with killed(folder) as (files, writer, other):
+        for program in (writer, other):
+            for name, error in (("closed", errno.EIO), ("drained", 0)):
+                said = program.ask(IN_CHILD.format(path=os.fsencode(files / name)))
+                ensure(said == str(error), f"{name}: {said}")
 
 
 def test_a_lost_file_that_is_written_anew_is_a_plain_file(folder: Path) -> None:

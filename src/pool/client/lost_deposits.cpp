@@ -13,14 +13,15 @@ constexpr std::int64_t tick_ns_max = 10'000'000;
 
 }  // namespace
 
-bool lacks_deposits(const Directory& directory, PoolReader& reader, FileId file) noexcept {
+bool lacks_deposits(const Directory& directory, PoolReader* reader, FileId file) noexcept {
     const FileSlot& slot = directory.files[file.slot];
     const FileState now = slot.state.load(std::memory_order_acquire);
     if (slot.generation.load(relaxed) != file.generation || now == FileState::free ||
         now == FileState::through) {
         return false;
     }
-    return reader.deposited_size(file) < 0 || slot.extents.load(relaxed) > 0 ||
+    const bool all_taken = reader == nullptr || reader->deposited_size(file) >= 0;
+    return !all_taken || slot.extents.load(relaxed) > 0 ||
            slot.taken.load(relaxed) > slot.drained.load(relaxed);
 }
 

@@ -12,9 +12,9 @@
 
 namespace forebay::pool {
 
-// Whether the file lacks deposits. Precondition: the daemon is dead, so that nothing is drained any
-// more.
-[[nodiscard]] bool lacks_deposits(const Directory& directory, PoolReader& reader,
+// Whether the file lacks deposits; those that the daemon had not taken count, too, if there is a
+// reader. Precondition: the daemon is dead, so that nothing is drained any more.
+[[nodiscard]] bool lacks_deposits(const Directory& directory, PoolReader* reader,
                                   FileId file) noexcept;
 // Whether nobody has written to the file since the daemon died, as far as its st_mtime in the file
 // system tells, `found_ns`. False if another file has got its inode number, too. `times` are the

@@ -79,7 +79,7 @@ TEST_F(StatAdditions, TheTimeOfChangeIsNotThatOfTheDraining) {
 
 TEST_F(StatAdditions, AFileOfADeadDaemonLacksDepositsThatWereNotDrained) {
     PoolReader reader{*directory, daemon, {}};
-    const auto lacks = [&] { return lacks_deposits(*directory, reader, file); };
+    const auto lacks = [&] { return lacks_deposits(*directory, &reader, file); };
     slot().state.store(FileState::pooled);
     EXPECT_FALSE(lacks());
     slot().taken.store(10);

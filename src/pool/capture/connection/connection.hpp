@@ -76,6 +76,12 @@ public:
     [[nodiscard]] pool::LogWriter& log_writer() noexcept { return *log_writer_; }
     [[nodiscard]] pool::PoolReader& reader() noexcept { return *reader_; }
 
+    // In a forked child that has reached no daemon, and will reach none: its parent's directory,
+    // unless the parent had none. Null in other processes.
+    [[nodiscard]] const pool::Directory* parents_directory() const noexcept {
+        return state_.load(std::memory_order_acquire) == State::unreachable ? inherited_ : nullptr;
+    }
+
     // Sends a question and waits for the reply; `descriptor`, unless it is -1, travels along
     // (SCM_RIGHTS). Precondition: reached() or is_unmapped(). Returns nullopt if no reply comes; if
     // the daemon has died, the first call reports that on standard error. Signals are blocked

@@ -3,9 +3,9 @@
 
 #include "foundation/base/atomics.hpp"
 #include "foundation/kernel/calls.hpp"
-#include "pool/capture/files/additions.hpp"
-#include "pool/capture/files/files.hpp"
 #include "pool/capture/processes/process.hpp"
+#include "pool/client/daemon_life.hpp"
+#include "pool/client/known_file.hpp"
 #include "pool/client/lost_deposits.hpp"
 
 #include <bit>
@@ -17,14 +17,24 @@ namespace forebay::capture {
 
 namespace {
 
-bool is_daemon_dead() noexcept {
-    return connection.reached() && connection.life() == DaemonConnection::Life::dead;
+// The directory of a dead daemon: of this process', or of its parent's; else null.
+const pool::Directory* dead_directory() noexcept {
+    const pool::Directory* const last =
+        connection.reached() ? &connection.directory() : connection.parents_directory();
+    return last != nullptr && pool::life_of(*last) == pool::DaemonLife::dead ? last : nullptr;
 }
 
-bool lacks_deposits(pool::FileId file) noexcept {
+std::uint64_t daemon_of(const pool::Directory& directory) noexcept {
+    return directory.header.process.load(relaxed);
+}
+
+bool lacks_deposits(const pool::Directory& directory, pool::FileId file) noexcept {
+    if (rewritten_files.holds(daemon_of(directory), file.slot)) {
+        return false;
+    }
     const DaemonConnection::Reading reading{connection};
-    return !rewritten_files.holds(file.slot) &&
-           pool::lacks_deposits(connection.directory(), connection.reader(), file);
+    return pool::lacks_deposits(directory, connection.reached() ? &connection.reader() : nullptr,
+                                file);
 }
 
 std::optional<SeenFile> seen_at(int fd) noexcept {
@@ -39,12 +49,12 @@ std::optional<SeenFile> seen_at(int fd) noexcept {
 }  // namespace
 
 bool is_lost(const SeenFile& seen) noexcept {
-    if (!is_daemon_dead()) {
-        return false;
-    }
-    const auto file = known(seen.device, seen.inode);
-    const bool lost =
-        file && pool::is_untouched(times_of(*file), seen.modified_ns) && lacks_deposits(*file);
+    const pool::Directory* const directory = dead_directory();
+    const auto file =
+        directory == nullptr ? std::nullopt : pool::known_file(*directory, seen.device, seen.inode);
+    const bool lost = file &&
+                      pool::is_untouched(pool::times_of(*directory, *file), seen.modified_ns) &&
+                      lacks_deposits(*directory, *file);
     if (lost) {
         connection.report_daemon_death();
     }
@@ -52,25 +62,22 @@ bool is_lost(const SeenFile& seen) noexcept {
 }
 
 bool is_lost(int fd) noexcept {
-    if (!is_daemon_dead()) {
-        return false;
-    }
-    const auto seen = seen_at(fd);
+    const auto seen = dead_directory() == nullptr ? std::nullopt : seen_at(fd);
     return seen && is_lost(*seen);
 }
 
 bool any_is_lost() noexcept {
-    if (!is_daemon_dead()) {
+    const pool::Directory* const directory = dead_directory();
+    if (directory == nullptr) {
         return false;
     }
-    const pool::Directory& directory = connection.directory();
-    for (std::uint32_t word = 0; word < directory.files_known.size(); ++word) {
-        std::uint64_t slots = directory.files_known[word].load(relaxed);
+    for (std::uint32_t word = 0; word < directory->files_known.size(); ++word) {
+        std::uint64_t slots = directory->files_known[word].load(relaxed);
         for (; slots != 0; slots &= slots - 1) {
             const std::uint32_t slot =
                 word * 64 + static_cast<std::uint32_t>(std::countr_zero(slots));
-            const std::uint32_t generation = directory.files[slot].generation.load(relaxed);
-            if (lacks_deposits({.slot = slot, .generation = generation})) {
+            const std::uint32_t generation = directory->files[slot].generation.load(relaxed);
+            if (lacks_deposits(*directory, {.slot = slot, .generation = generation})) {
                 connection.report_daemon_death();
                 return true;
             }
@@ -80,20 +87,18 @@ bool any_is_lost() noexcept {
 }
 
 int error_of_opening(int fd, bool anew) noexcept {
-    if (!is_daemon_dead()) {
-        return 0;
-    }
-    const auto seen = seen_at(fd);
+    const pool::Directory* const directory = dead_directory();
+    const auto seen = directory == nullptr ? std::nullopt : seen_at(fd);
     if (!seen) {
         return 0;
     }
-    if (anew) {
-        if (const auto file = known(seen->device, seen->inode)) {
-            rewritten_files.add(file->slot);
-        }
-        return 0;
+    if (!anew) {
+        return is_lost(*seen) ? EIO : 0;
     }
-    return is_lost(*seen) ? EIO : 0;
+    if (const auto file = pool::known_file(*directory, seen->device, seen->inode)) {
+        rewritten_files.add(daemon_of(*directory), file->slot);
+    }
+    return 0;
 }
 
 }  // namespace forebay::capture

@@ -16,20 +16,19 @@ namespace forebay::capture {
 // daemon's death: they are plain files.
 class RewrittenFiles {
 public:
-    void add(std::uint32_t slot) noexcept {
-        slots_[slot / 64].fetch_or(bit_of(slot), std::memory_order_relaxed);
-        any_.store(true, std::memory_order_relaxed);
-    }
-    [[nodiscard]] bool holds(std::uint32_t slot) const noexcept {
-        return (slots_[slot / 64].load(std::memory_order_relaxed) & bit_of(slot)) != 0;
-    }
-    // In a forked child, whose daemon may be another one.
-    void forget() noexcept {
-        if (any_.exchange(false, std::memory_order_relaxed)) {
+    // `daemon` is its process number. A forked child may have another one than its parent had, and
+    // forgets the files of that.
+    void add(std::uint64_t daemon, std::uint32_t slot) noexcept {
+        if (daemon_.exchange(daemon, std::memory_order_relaxed) != daemon) {
             for (std::atomic<std::uint64_t>& some : slots_) {
                 some.store(0, std::memory_order_relaxed);
             }
         }
+        slots_[slot / 64].fetch_or(bit_of(slot), std::memory_order_relaxed);
+    }
+    [[nodiscard]] bool holds(std::uint64_t daemon, std::uint32_t slot) const noexcept {
+        return daemon_.load(std::memory_order_relaxed) == daemon &&
+               (slots_[slot / 64].load(std::memory_order_relaxed) & bit_of(slot)) != 0;
     }
 
 private:
@@ -37,7 +36,7 @@ private:
         return std::uint64_t{1} << slot % 64;
     }
 
-    std::atomic<bool> any_{false};
+    std::atomic<std::uint64_t> daemon_{0};  // whose slots these are; 0: none
     std::array<std::atomic<std::uint64_t>, pool::files_max / 64> slots_{};
 };
 
@@ -53,7 +52,7 @@ struct SeenFile {
 };
 
 // Whether the daemon that this process has reached is dead, and the file lacks deposits; then the
-// process has been told about the daemon.
+// process has been told about the daemon. A forked child that reaches none asks for its parent's.
 [[nodiscard]] bool is_lost(const SeenFile& seen) noexcept;
 // is_lost() of an open file.
 [[nodiscard]] bool is_lost(int fd) noexcept;

@@ -5,7 +5,6 @@
 #include "foundation/kernel/calls.hpp"
 #include "pool/capture/files/draining.hpp"
 #include "pool/capture/files/files.hpp"
-#include "pool/capture/files/lost_files.hpp"
 #include "pool/capture/files/other_names.hpp"
 #include "pool/capture/processes/inside_call.hpp"
 #include "pool/capture/processes/process.hpp"
@@ -143,7 +142,6 @@ void forget_parent(DaemonConnection::DescriptorSharing sharing) noexcept {
     state.moving_offset.store(false, std::memory_order_relaxed);
     state.many_processes.store(false, std::memory_order_relaxed);
     state.limit_asked_ns.store(0, std::memory_order_relaxed);
-    rewritten_files.forget();
     connection.forget_parent(sharing);
     // The calls that the child returns into drop their holds themselves. Holds of other threads are
     // never dropped then, which keeps files open for the child, and nothing else.
