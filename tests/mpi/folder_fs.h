@@ -174,8 +174,18 @@ static inline struct fuse_operations fs_direct_operations(read_call* read_it,
     return operations;
 }
 
-/* Until it is unmounted; main's result. Root's are for all users, as those of a machine are. */
+/* Until it is unmounted; main's result. Root's are for all users, as those of a machine are. With
+ * FS_REQUESTS=FILE in the environment, libfuse says there what the kernel asks. */
 static inline int serve(char* program, char* mountpoint, const struct fuse_operations* operations) {
-    char* arguments[] = {program, mountpoint, "-f", "-oallow_other", NULL};
-    return fuse_main(geteuid() == 0 ? 4 : 3, arguments, operations, NULL);
+    char* arguments[6] = {program, mountpoint, "-f"};
+    int count = 3;
+    const char* const requests = getenv("FS_REQUESTS");
+    if (geteuid() == 0) {
+        arguments[count++] = "-oallow_other";
+    }
+    if (requests != NULL && freopen(requests, "w", stderr) != NULL) {
+        setvbuf(stderr, NULL, _IOLBF, 0);
+        arguments[count++] = "-d";
+    }
+    return fuse_main(count, arguments, operations, NULL);
 }

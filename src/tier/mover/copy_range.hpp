@@ -11,8 +11,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
-#include <vector>
 
 namespace forebay::tier {
 
@@ -20,22 +20,25 @@ namespace forebay::tier {
 inline constexpr std::size_t copy_buffers = 4;
 inline constexpr std::int64_t copy_request_bytes = std::int64_t{4} << 20;
 
-// The memory of copies, taken once and used for one copy at a time.
+// The memory of copies, taken when the first buffer is used, and used for one copy at a time. It is
+// not cleared: a copy of a small file touches no more than the file's size.
 class CopyMemory {
 public:
     explicit CopyMemory(std::int64_t request_bytes = copy_request_bytes)
-        : request_bytes_{request_bytes},
-          bytes_(copy_buffers * static_cast<std::size_t>(request_bytes)) {}
+        : request_bytes_{request_bytes} {}
 
     [[nodiscard]] std::int64_t request_bytes() const noexcept { return request_bytes_; }
     [[nodiscard]] std::span<std::byte> buffer(std::size_t number) noexcept {
         const auto size = static_cast<std::size_t>(request_bytes_);
-        return std::span{bytes_}.subspan(number * size, size);
+        if (!bytes_) {
+            bytes_.reset(new std::byte[copy_buffers * size]);
+        }
+        return std::span{bytes_.get() + number * size, size};
     }
 
 private:
     std::int64_t request_bytes_;
-    std::vector<std::byte> bytes_;
+    std::unique_ptr<std::byte[]> bytes_;
 };
 
 struct CopyRoute {

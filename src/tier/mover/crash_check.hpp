@@ -398,6 +398,10 @@ public:
         unpublished[name] = inode;
         return std::make_unique<MemoryTieredFile>(inode, clock_, fast_hooks);
     }
+    Result<void> discard(const ReplicaName& name) override {
+        unpublished.erase(name);
+        return {};
+    }
     Result<void> publish(const ReplicaName& name) override {
         step();
         replicas[name] = unpublished.at(name);

@@ -238,6 +238,24 @@ TEST_F(Moving, AFileThatCannotBeOpenedIsListedAndKept) {
     EXPECT_EQ(replica().now.bytes, filled(1000, 5));
 }
 
+TEST_F(Moving, AReplicaThatIsSetRightStaysOpenForItsUse) {
+    auto right = open_right(parts(), name_, memory_);
+    ASSERT_TRUE(right && right->replica && right->file && right->record);
+    EXPECT_EQ(right->recovered.done, RedoAction::nothing);
+    EXPECT_EQ(right->record->state, ReplicaState::dirty);
+    EXPECT_EQ(right->replica->stamp()->bytes, 1000);
+    places_.open_error = EACCES;
+    right = open_right(parts(), name_, memory_);
+    ASSERT_TRUE(right && right->recovered.obstacle) << "it is told, and no error of the place";
+    EXPECT_EQ(right->replica, nullptr);
+    places_.open_error = 0;
+    file().write(0, filled(1, 9), clock_.file_time());
+    right = open_right(parts(), name_, memory_);
+    ASSERT_TRUE(right);
+    EXPECT_EQ(right->recovered.done, RedoAction::rescue);
+    EXPECT_EQ(right->replica, nullptr);
+}
+
 TEST_F(Moving, AnUnreadableRecordIsRescued) {
     replica().set_record(Contents(20, std::byte{1}), clock_.file_time());
     const auto done = recover(parts(), memory_);
@@ -290,6 +308,7 @@ TEST_F(Filling, AFileThatChangesMeanwhileGetsNoReplica) {
     };
     ASSERT_EQ(fill(), FillEnd::changed);
     EXPECT_TRUE(places_.replicas.empty());
+    EXPECT_TRUE(places_.unpublished.empty());
 }
 
 TEST_F(Filling, AFullFastPlaceIsAnErrorAndLeavesNothing) {
@@ -299,6 +318,7 @@ TEST_F(Filling, AFullFastPlaceIsAnErrorAndLeavesNothing) {
     ASSERT_FALSE(end);
     EXPECT_EQ(end.error().code, ErrorCode::no_space);
     EXPECT_TRUE(places_.replicas.empty());
+    EXPECT_TRUE(places_.unpublished.empty()) << "it would keep the room that it has taken";
     EXPECT_TRUE(list_.rows.empty());
 }
 

@@ -44,6 +44,9 @@ public:
     [[nodiscard]] virtual Result<std::optional<std::vector<std::byte>>> record() = 0;
     virtual Result<void> set_record(std::span<const std::byte> bytes) = 0;
     virtual Result<void> remove_record() = 0;
+    // Closes what storage() has opened: a file that stays open afterwards needs its descriptor
+    // only.
+    virtual void close_storage() {}
 };
 
 // Fast storage: a folder of replicas. A replica gets its name when it is complete, so that one
@@ -58,6 +61,8 @@ public:
 
     // A new, empty file without a name yet; an earlier one of this name that never got it is gone.
     [[nodiscard]] virtual Result<std::unique_ptr<TieredFile>> create(const ReplicaName& name) = 0;
+    // Removes the file of create(), which does not get its name, so that it takes no room.
+    virtual Result<void> discard(const ReplicaName& name) = 0;
     // Gives the file of create() its name, durably. Contract: it was synced.
     virtual Result<void> publish(const ReplicaName& name) = 0;
     // Null: there is no such replica.

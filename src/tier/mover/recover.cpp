@@ -81,6 +81,19 @@ public:
         return done;
     }
 
+    // After set_right().
+    [[nodiscard]] RightReplica take(RecoveredReplica recovered) {
+        const bool kept = recovered.done != RedoAction::remove &&
+                          recovered.done != RedoAction::rescue && replica_ && file_;
+        if (kept) {  // if their bytes were compared
+            replica_->close_storage();
+            file_->close_storage();
+        }
+        return kept ? RightReplica{std::move(recovered), std::move(replica_), std::move(file_),
+                                   std::move(found_.record)}
+                    : RightReplica{.recovered = std::move(recovered)};
+    }
+
     // A replica that could not be set right.
     [[nodiscard]] RecoveredReplica left_as_it_is(const ReplicaName& name, Error why) const {
         return {.name = name,
@@ -211,6 +224,19 @@ private:
 Result<RecoveredReplica> set_right(const TierParts& parts, const ReplicaName& name,
                                    CopyMemory& memory) {
     return ReplicaRecovery{parts, memory}.set_right(name);
+}
+
+Result<RightReplica> open_right(const TierParts& parts, const ReplicaName& name,
+                                CopyMemory& memory) {
+    ReplicaRecovery recovery{parts, memory};
+    auto done = recovery.set_right(name);
+    if (done) {
+        return recovery.take(std::move(*done));
+    }
+    if (auto listed = recovery.list_if_known(name); !listed) {
+        return failure(std::move(listed.error()));
+    }
+    return RightReplica{.recovered = recovery.left_as_it_is(name, std::move(done.error()))};
 }
 
 Result<std::vector<RecoveredReplica>> recover(const TierParts& parts, CopyMemory& memory) {

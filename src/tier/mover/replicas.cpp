@@ -60,9 +60,42 @@ Result<void> set_marker(const TierParts& parts, const ReplicaName& name, TieredF
     return file.set_record(encode(marker, parts.place.key()));
 }
 
+namespace {
+
+// Copies a file into a replica that has no name yet.
+Result<FillEnd> fill_unnamed(TieredFile& file, TieredFile& replica, const VersionStamp& before,
+                             const std::string& path, const ports::TimeSource& clock,
+                             CopyMemory& memory) {
+    const Length length{before.bytes};
+    const auto copied = copy_data(file, replica, length, clock, memory);
+    if (!copied) {
+        return failure(copied.error());
+    }
+    if (copied->read_error != 0 || copied->write_error != 0) {
+        return failure(copied->read_error != 0
+                           ? system_error(copied->read_error, "read " + path)
+                           : system_error(copied->write_error, "write the replica of " + path));
+    }
+    if (auto set = replica.set_length(length); !set) {
+        return failure(std::move(set.error()));
+    }
+    const auto after = file.stamp();
+    if (!after) {
+        return failure(after.error());
+    }
+    const StampVerdict verdict = compare_stamps(before, *after);
+    return verdict == StampVerdict::contents || verdict == StampVerdict::other_file ||
+                   copied->source_ended
+               ? FillEnd::changed
+               : FillEnd::filled;
+}
+
+}  // namespace
+
 Result<FillEnd> fill_replica(const TierParts& parts, const ReplicaName& name,
                              const std::string& path, TieredFile& file,
-                             const ports::TimeSource& clock, CopyMemory& memory) {
+                             const ports::TimeSource& clock, CopyMemory& memory,
+                             MadeReplica* made) {
     const auto before = file.stamp();
     const auto marker = read_any_marker(file, parts.place);
     if (!before || !marker) {
@@ -73,51 +106,40 @@ Result<FillEnd> fill_replica(const TierParts& parts, const ReplicaName& name,
         case MarkerVerdict::elsewhere: return FillEnd::elsewhere;
         case MarkerVerdict::lost: return FillEnd::lost;
     }
-    const auto replica = parts.place.create(name);
+    auto replica = parts.place.create(name);
     if (!replica) {
         return failure(replica.error());
     }
-    const Length length{before->bytes};
-    const auto copied = copy_data(file, **replica, length, clock, memory);
-    if (!copied) {
-        return failure(copied.error());
-    }
-    if (copied->read_error != 0 || copied->write_error != 0) {
-        return failure(copied->read_error != 0
-                           ? system_error(copied->read_error, "read " + path)
-                           : system_error(copied->write_error, "write the replica of " + path));
-    }
-    if (auto set = (*replica)->set_length(length); !set) {
-        return failure(std::move(set.error()));
-    }
-    const auto after = file.stamp();
-    if (!after) {
-        return failure(after.error());
-    }
-    const StampVerdict verdict = compare_stamps(*before, *after);
-    if (verdict == StampVerdict::contents || verdict == StampVerdict::other_file ||
-        copied->source_ended) {
-        return FillEnd::changed;
-    }
+    auto end = fill_unnamed(file, **replica, *before, path, clock, memory);
     const ReplicaRecord record{.state = ReplicaState::clean,
                                .owner = parts.place.owner(),
                                .generation = *marker ? (*marker)->generation : 0,
                                .base = *before,
                                .path = path};
-    if (auto done = publish(parts, name, **replica, record); !done) {
-        return failure(std::move(done.error()));
+    if (end && *end == FillEnd::filled) {
+        if (auto done = publish(parts, name, **replica, record); !done) {
+            end = failure(std::move(done.error()));
+        } else if (made != nullptr) {
+            file.close_storage();
+            (*replica)->close_storage();
+            *made = {std::move(*replica), record};
+        }
     }
-    return FillEnd::filled;
+    if (!end || *end != FillEnd::filled) {
+        // Else a file that did not fit would keep the room that it had taken.
+        static_cast<void>(parts.place.discard(name));
+    }
+    return end;
 }
 
-Result<void> make_replica(const TierParts& parts, const ReplicaName& name, const std::string& path,
-                          TieredFile& file, std::int64_t now_ns) {
+Result<MadeReplica> make_replica(const TierParts& parts, const ReplicaName& name,
+                                 const std::string& path, TieredFile& file, std::int64_t now_ns) {
     const auto base = file.stamp();
     const auto marker = read_any_marker(file, parts.place);
     if (!base || !marker) {
         return failure(base ? marker.error() : base.error());
     }
-    const auto replica = parts.place.create(name);
+    auto replica = parts.place.create(name);
     if (!replica) {
         return failure(replica.error());
     }
@@ -127,9 +149,14 @@ Result<void> make_replica(const TierParts& parts, const ReplicaName& name, const
                                .dirtied_ns = now_ns,
                                .base = *base,
                                .path = path};
-    return publish(parts, name, **replica, record).and_then([&] {
+    auto done = publish(parts, name, **replica, record).and_then([&] {
         return set_marker(parts, name, file, record, {.modified_ns = now_ns});
     });
+    if (!done) {
+        static_cast<void>(parts.place.discard(name));
+        return failure(std::move(done.error()));
+    }
+    return MadeReplica{std::move(*replica), record};
 }
 
 Result<void> begin_writing(const TierParts& parts, const ReplicaName& name, LiveRecord& record,

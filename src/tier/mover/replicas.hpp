@@ -25,18 +25,26 @@ enum class FillEnd {
     lost,       // this tier had bytes of the file, and their replica is gone: programs get EIO
 };
 
+// A replica that has just been made, still open, so that it need not be looked for again.
+struct MadeReplica {
+    std::unique_ptr<TieredFile> replica{};
+    ReplicaRecord record{};
+};
+
 // Copies a file of the parallel file system to fast storage. Contract: it has no replica. `path` is
-// the file's, for the record. At most copy_buffers requests are in flight.
+// the file's, for the record. At most copy_buffers requests are in flight. Whatever is not filled
+// takes no room afterwards. `made`, if it is given, gets what was filled.
 [[nodiscard]] Result<FillEnd> fill_replica(const TierParts& parts, const ReplicaName& name,
                                            const std::string& path, TieredFile& file,
-                                           const ports::TimeSource& clock, CopyMemory& memory);
+                                           const ports::TimeSource& clock, CopyMemory& memory,
+                                           MadeReplica* made = nullptr);
 
 // Makes an empty replica for a file that a program has just created or truncated, and is about to
 // write to at the time `now_ns` (CLOCK_REALTIME). Contract: the file is empty and has no replica.
 // Errors of fast storage (ENOSPC, EDQUOT, EIO) leave nothing behind: the program writes to the file
 // itself then.
-Result<void> make_replica(const TierParts& parts, const ReplicaName& name, const std::string& path,
-                          TieredFile& file, std::int64_t now_ns);
+Result<MadeReplica> make_replica(const TierParts& parts, const ReplicaName& name,
+                                 const std::string& path, TieredFile& file, std::int64_t now_ns);
 
 // A program is about to write to a replica: it becomes dirty, and so does the file's marker.
 Result<void> begin_writing(const TierParts& parts, const ReplicaName& name, LiveRecord& record,
@@ -80,6 +88,18 @@ struct RecoveredReplica {
 // does not exist counts as removed.
 [[nodiscard]] Result<RecoveredReplica> set_right(const TierParts& parts, const ReplicaName& name,
                                                  CopyMemory& memory);
+
+// A replica that was set right, with both files open; null where it was removed or rescued.
+struct RightReplica {
+    RecoveredReplica recovered{};
+    std::unique_ptr<TieredFile> replica{};
+    std::unique_ptr<TieredFile> file{};
+    std::optional<ReplicaRecord> record{};
+};
+// The same as set_right(), for a replica that is used next. One that cannot be set right is listed
+// if its record can be read, and recovered.obstacle says why.
+[[nodiscard]] Result<RightReplica> open_right(const TierParts& parts, const ReplicaName& name,
+                                              CopyMemory& memory);
 
 // Sets every replica right, and makes the list anew. Those that are dirty or were being moved are
 // listed so; moving them is left to the caller. An error of one replica is its obstacle, and one of

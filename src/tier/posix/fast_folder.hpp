@@ -55,6 +55,7 @@ public:
     [[nodiscard]] const RecordKey& key() const override { return key_; }
 
     [[nodiscard]] Result<std::unique_ptr<TieredFile>> create(const ReplicaName& name) override;
+    Result<void> discard(const ReplicaName& name) override;
     Result<void> publish(const ReplicaName& name) override;
     [[nodiscard]] Result<std::unique_ptr<TieredFile>> open(const ReplicaName& name) override;
     Result<void> remove(const ReplicaName& name) override;
@@ -73,6 +74,7 @@ private:
 
     std::string path_;
     OwnFd folder_;
+    std::uint64_t file_system_;
     OwnFd lock_;
     OwnFd replicas_;
     OwnFd new_;

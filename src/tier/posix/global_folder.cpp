@@ -5,7 +5,6 @@
 #include "foundation/kernel/calls.hpp"
 #include "foundation/kernel/descriptor_names.hpp"
 #include "foundation/kernel/folder_calls.hpp"
-#include "storage/layout/stripes.hpp"
 #include "storage/posix/attributes.hpp"
 #include "tier/posix/tiered_file.hpp"
 
@@ -16,16 +15,6 @@
 #include <utility>
 
 namespace forebay::tier {
-
-namespace {
-
-FileStripes stripes_of(int fd, std::int64_t bytes) {
-    const adapters::PosixAttributes attributes;
-    const auto found = layout::layout_of_file(attributes, kernel::name_of_descriptor(fd));
-    return found ? layout::stripes_of(*found, bytes) : FileStripes{};
-}
-
-}  // namespace
 
 GlobalFolder::GlobalFolder(OwnFd folder, std::string path)
     : folder_{std::move(folder)},
@@ -78,15 +67,26 @@ Result<GlobalFolder::NamedFile> GlobalFolder::name_open_file(OwnFd fd, const std
         return failure({ErrorCode::argument, EINVAL,
                         fmt::format("cannot use {} (it is no regular file). Name a file.", path)});
     }
-    const auto name = name_of_file(fd.get(), path);
-    if (!name) {
-        return failure(name.error());
+    const ReplicaName name{number_of(fd.get(), found.st_dev), found.st_ino};
+    return NamedFile{name, std::make_unique<PosixTieredFile>(
+                               std::move(fd), records_,
+                               PosixTieredFile::Options{.path = path,
+                                                        .key = text_of(name),
+                                                        .file_system = name.file_system,
+                                                        .striped = true})};
+}
+
+std::uint64_t GlobalFolder::number_of(int fd, dev_t device) {
+    {
+        const std::lock_guard lock{mutex_};
+        if (const auto known = systems_.find(device); known != systems_.end()) {
+            return known->second;
+        }
     }
-    const FileStripes stripes = stripes_of(fd.get(), found.st_size);
-    return NamedFile{*name, std::make_unique<PosixTieredFile>(
-                                std::move(fd), records_,
-                                PosixTieredFile::Options{
-                                    .path = path, .key = text_of(*name), .stripes = stripes})};
+    const std::uint64_t number = file_system_of(fd);
+    const std::lock_guard lock{mutex_};
+    systems_[device] = number;
+    return number;
 }
 
 Result<std::unique_ptr<TieredFile>> GlobalFolder::open(const std::string& path,

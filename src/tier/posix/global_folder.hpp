@@ -10,9 +10,13 @@
 #include "tier/posix/record_store.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <sys/types.h>
 #include <vector>
 
 namespace forebay::tier {
@@ -39,6 +43,9 @@ public:
     // A file that a descriptor of any kind is open for.
     [[nodiscard]] Result<NamedFile> open_again(int fd, const std::string& path);
 
+    // The file system's number, by a descriptor of a file on `device`; it is asked for once.
+    [[nodiscard]] std::uint64_t number_of(int fd, dev_t device);
+
     // The record of a file that is open with any access mode, also where it may not be written to.
     [[nodiscard]] Result<std::optional<std::vector<std::byte>>> record_of(int fd,
                                                                           const ReplicaName& name);
@@ -59,6 +66,8 @@ private:
 
     OwnFd folder_;
     std::string path_;
+    std::mutex mutex_;  // protects the next
+    std::map<dev_t, std::uint64_t> systems_;
     SidecarFolder sidecars_;
     RecordStore records_;
 };

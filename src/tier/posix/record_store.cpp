@@ -33,9 +33,10 @@ bool is_not_kept(int system) noexcept {
 
 int SidecarFolder::open_folder() {
     const std::lock_guard lock{mutex_};
-    if (!folder_.valid()) {
+    if (!folder_.valid() && !missing_) {
         folder_ = OwnFd{kernel::openat(parent_, name_.c_str(),
                                        O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+        missing_ = !folder_.valid() && errno == ENOENT && writer_ == SidecarWriter::this_process;
     }
     return folder_.get();
 }
@@ -66,6 +67,10 @@ Result<void> SidecarFolder::write(const std::string& key, std::span<const std::b
     if (open_folder() < 0 && kernel::mkdirat(parent_, name_.c_str(), folder_mode) != 0 &&
         errno != EEXIST) {
         return failure(system_error(errno, "make the folder " + name_));
+    }
+    {
+        const std::lock_guard lock{mutex_};
+        missing_ = false;
     }
     const int folder = open_folder();
     if (folder < 0) {

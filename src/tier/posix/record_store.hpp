@@ -15,6 +15,12 @@
 
 namespace forebay::tier {
 
+// Who may make a folder of sidecars, and sidecars in it.
+enum class SidecarWriter {
+    anybody,       // so that each record is looked for there
+    this_process,  // so that a folder that was missing once is missing until it is made here
+};
+
 // A folder of sidecar files, made when the first is needed. A sidecar goes before the attribute: it
 // is there only where the attribute could not be set, and from then on the attribute is not used.
 // Threads may use it at once, for different files.
@@ -22,7 +28,8 @@ class SidecarFolder {
 public:
     // `folder` is an open directory that outlives this object, in which the sidecars' folder `name`
     // is made.
-    SidecarFolder(int folder, std::string name) : parent_{folder}, name_{std::move(name)} {}
+    SidecarFolder(int folder, std::string name, SidecarWriter writer = SidecarWriter::anybody)
+        : parent_{folder}, name_{std::move(name)}, writer_{writer} {}
 
     // nullopt: the file with this key has none.
     [[nodiscard]] Result<std::optional<std::vector<std::byte>>> read(const std::string& key);
@@ -38,8 +45,10 @@ private:
 
     int parent_;
     std::string name_;
-    std::mutex mutex_;  // protects folder_, which once it is open stays so
-    OwnFd folder_;
+    SidecarWriter writer_;
+    std::mutex mutex_;      // protects the next two
+    OwnFd folder_;          // once it is open it stays so
+    bool missing_ = false;  // it need not be looked for
 };
 
 class RecordStore {

@@ -3,6 +3,10 @@
 
 #include "foundation/base/times.hpp"
 #include "foundation/kernel/calls.hpp"
+#include "foundation/kernel/descriptor_names.hpp"
+#include "storage/layout/files/files.hpp"
+#include "storage/layout/stripes.hpp"
+#include "storage/posix/attributes.hpp"
 #include "storage/posix/clock.hpp"
 #include "storage/posix/file_control.hpp"
 #include "storage/posix/storage.hpp"
@@ -21,16 +25,6 @@
 namespace forebay::tier {
 
 namespace {
-
-std::uint64_t file_system_of(int fd) noexcept {
-    struct statfs found{};
-    std::uint64_t number = 0;
-    static_assert(sizeof number == sizeof found.f_fsid);
-    if (kernel::fstatfs(fd, &found) == 0) {
-        std::memcpy(&number, &found.f_fsid, sizeof number);
-    }
-    return number;
-}
 
 Result<void> of_errno(int system, const std::string& doing) {
     return system == 0 ? Result<void>{} : failure(system_error(system, doing));
@@ -65,6 +59,16 @@ private:
 
 }  // namespace
 
+std::uint64_t file_system_of(int fd) noexcept {
+    struct statfs found{};
+    std::uint64_t number = 0;
+    static_assert(sizeof number == sizeof found.f_fsid);
+    if (kernel::fstatfs(fd, &found) == 0) {
+        std::memcpy(&number, &found.f_fsid, sizeof number);
+    }
+    return number;
+}
+
 Result<ReplicaName> name_of_file(int fd, const std::string& path) {
     struct stat found{};
     if (kernel::fstat(fd, &found) != 0) {
@@ -90,6 +94,21 @@ ports::FileStorage& PosixTieredFile::storage(IoDirection direction) {
     return *kept;
 }
 
+FileStripes PosixTieredFile::stripes() const {
+    if (!options_.striped) {
+        return {};
+    }
+    if (!stripes_) {
+        const adapters::PosixAttributes attributes;
+        struct stat status{};
+        const bool known = kernel::fstat(fd_.get(), &status) == 0;
+        const auto found =
+            layout::layout_of_file(attributes, kernel::name_of_descriptor(fd_.get()));
+        stripes_ = found ? layout::stripes_of(*found, known ? status.st_size : 0) : FileStripes{};
+    }
+    return *stripes_;
+}
+
 Result<VersionStamp> PosixTieredFile::stamp() {
     // The difference is an underestimate, since file times are rounded down.
     const std::int64_t now = adapters::CalendarClock{}.now_ns();
@@ -97,7 +116,7 @@ Result<VersionStamp> PosixTieredFile::stamp() {
     if (kernel::fstat(fd_.get(), &found) != 0) {
         return failure(system_error(errno, "look at " + options_.path));
     }
-    return VersionStamp{.file_system = file_system_of(fd_.get()),
+    return VersionStamp{.file_system = options_.file_system,
                         .inode = found.st_ino,
                         .bytes = found.st_size,
                         .modified_ns = nanoseconds_of(found.st_mtim),
