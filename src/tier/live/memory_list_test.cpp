@@ -1,0 +1,125 @@
+// Tests the list of replicas in memory against a plain map, and how much memory it takes.
+#include "tier/live/memory_list.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <map>
+#include <rapidcheck/gtest.h>
+#include <string>
+#include <unistd.h>
+#include <vector>
+
+namespace forebay::tier {
+namespace {
+
+ListedReplica row(std::uint64_t inode, const std::string& path,
+                  ReplicaState state = ReplicaState::clean, std::int64_t bytes = 10) {
+    return {.name = {1, inode}, .state = state, .bytes = bytes, .heat = 1, .path = path};
+}
+
+std::vector<std::string> paths_below(const MemoryReplicaList& list, const std::string& path) {
+    std::vector<std::string> paths;
+    for (const ListedReplica& one : list.all_below(path)) {
+        paths.push_back(one.path);
+    }
+    return paths;
+}
+
+using Paths = std::vector<std::string>;
+
+std::int64_t resident_bytes() {
+    std::ifstream file{"/proc/self/statm"};
+    std::int64_t all = 0;
+    std::int64_t resident = 0;
+    file >> all >> resident;
+    return resident * ::sysconf(_SC_PAGESIZE);
+}
+
+TEST(MemoryReplicaList, FindsFilesFoldersAndWhatIsBelow) {
+    MemoryReplicaList list;
+    for (const ListedReplica& one :
+         {row(1, "/s/a"), row(2, "/s/b/c"), row(3, "/s/b/d/e"), row(4, "/s/bc")}) {
+        ASSERT_TRUE(list.put(one));
+    }
+    EXPECT_EQ(paths_below(list, "/"), (Paths{"/s/a", "/s/b/c", "/s/b/d/e", "/s/bc"}));
+    EXPECT_EQ(paths_below(list, "/s/b"), (Paths{"/s/b/c", "/s/b/d/e"}));
+    EXPECT_EQ(paths_below(list, "/s/bc"), Paths{"/s/bc"});
+    EXPECT_EQ(paths_below(list, "/s/x"), Paths{});
+    ASSERT_TRUE(list.put(row(2, "/t/moved")));
+    EXPECT_EQ(paths_below(list, "/s/b"), Paths{"/s/b/d/e"});
+    EXPECT_EQ(paths_below(list, "/t"), Paths{"/t/moved"});
+}
+
+TEST(MemoryReplicaList, RemembersUsesWhateverElseChanges) {
+    MemoryReplicaList list;
+    ASSERT_TRUE(list.put(row(1, "/s/a")));
+    list.note_use({1, 1}, 1000);
+    list.note_use({1, 1}, 1000);
+    list.note_use({1, 2}, 1000);
+    ASSERT_TRUE(list.put(row(1, "/s/a", ReplicaState::dirty)));
+    const auto found = list.find({1, 1}).value();
+    ASSERT_TRUE(found);
+    EXPECT_NEAR(found->heat, 3, 1e-6);
+    EXPECT_EQ(found->used_ns, 1000);
+    EXPECT_EQ(found->state, ReplicaState::dirty);
+    EXPECT_FALSE(list.has({1, 2}));
+}
+
+RC_GTEST_PROP(MemoryReplicaListProperties, IsAsAPlainMap, ()) {
+    const Paths paths{"/s/a", "/s/b", "/s/b/a", "/s/b/b", "/s/c/a", "/s/c/a/b", "/x"};
+    MemoryReplicaList list;
+    std::map<ReplicaName, ListedReplica> plain;
+    const auto steps = *rc::gen::inRange(0, 40);
+    for (int i = 0; i < steps; ++i) {
+        const auto inode = *rc::gen::inRange<std::uint64_t>(1, 6);
+        const ListedReplica one =
+            row(inode, paths[*rc::gen::inRange<std::size_t>(0, paths.size())],
+                *rc::gen::element(ReplicaState::clean, ReplicaState::dirty, ReplicaState::moving),
+                *rc::gen::inRange<std::int64_t>(0, 9));
+        if (*rc::gen::inRange(0, 3) == 0) {
+            RC_ASSERT(list.remove(one.name).has_value());
+            plain.erase(one.name);
+        } else {
+            RC_ASSERT(list.put(one).has_value());
+            plain[one.name] = one;
+        }
+    }
+    for (const std::string folder : {"/", "/s", "/s/b", "/s/c/a"}) {
+        ListedSums sums;
+        Paths below;
+        for (const auto& [name, one] : plain) {
+            if (folder == "/" || one.path == folder || one.path.starts_with(folder + "/")) {
+                const bool waits = one.state != ReplicaState::clean;
+                sums = {sums.replicas + 1, sums.bytes + one.bytes, sums.waiting + (waits ? 1 : 0),
+                        sums.waiting_bytes + (waits ? one.bytes : 0)};
+                below.push_back(one.path);
+            }
+        }
+        std::ranges::sort(below);
+        RC_ASSERT(paths_below(list, folder) == below);
+        RC_ASSERT(list.sums(folder).value() == sums);
+    }
+    const auto waiting = std::ranges::count_if(
+        plain, [](const auto& one) { return one.second.state != ReplicaState::clean; });
+    RC_ASSERT(std::ssize(list.all_waiting()) == waiting);
+}
+
+// A tier of a million files has to stay below 200 MB.
+TEST(MemoryReplicaList, AReplicaTakesNoMoreThanSoManyBytes) {
+    constexpr std::uint64_t count = 50'000;
+    constexpr std::uint64_t files_a_folder = 1000;
+    MemoryReplicaList list;
+    const std::int64_t before = resident_bytes();
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const std::string folder =
+            "/scratch/a_user/a_project/run." + std::to_string(i / files_a_folder);
+        ASSERT_TRUE(list.put(row(i, folder + "/file." + std::to_string(i))));
+    }
+    EXPECT_LE((resident_bytes() - before) / static_cast<std::int64_t>(count), 180);
+    EXPECT_EQ(list.sums("/scratch/a_user/a_project/run.7")->replicas, 1000);
+}
+
+}  // namespace
+}  // namespace forebay::tier
