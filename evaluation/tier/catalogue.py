@@ -18,7 +18,7 @@ from statistics import median
 from evaluation.pool.places import Place, chosen_places
 from evaluation.pool.runs import Programs
 from evaluation.tables import TextTable, number
-from evaluation.tier.tiers import tier
+from evaluation.tier.tiers import Tier, tier
 from forebay.common.model.frozen import frozen
 
 REPLICAS = 1_000_000
@@ -63,13 +63,14 @@ def _signed(number_: int) -> int:
 
 def catalogue(programs: Programs, chosen: argparse.Namespace) -> TextTable:
     """Files and replicas are made by hand, as a tier would have left them. A row each of the time
-    until the mount is there, of one question, and of memory."""
+    until the mount is there, and until it has looked at all replicas, of one question, and of
+    memory."""
     count = chosen.replicas
     known, rows = chosen_places(programs.slow_fs, chosen), []
     for name in chosen.on:
         with known[name]() as place, tempfile.TemporaryDirectory(dir=chosen.fast) as fast:
             rows += [(name, *row) for row in _measured(place, Path(fast, "place"), count)]
-            for row in rows[-4:]:
+            for row in rows[-5:]:
                 print(" | ".join(row), file=sys.stderr)
     return TextTable(
         title=f"{count} replicas",
@@ -83,14 +84,23 @@ def _measured(place: Place, fast: Path, count: int) -> Iterator[tuple[str, str, 
         folder = Path(made).resolve()
         files = make(folder, fast, count)
         with tier(folder, fast, "write") as mounted:
-            if mounted.status()["replicas"] != count:
-                raise RuntimeError(f"the tier knows {mounted.status()} of {count} replicas")
             yield "start", f"{mounted.started_s:.2f} s", "≤ 5 s"
+            yield "until all are found", f"{seconds_until_found(mounted, count):.2f} s", ""
             yield "lookup and its request", f"{1e6 * lookup_seconds(files):.1f} µs", "≤ 20 µs"
             begin = time.monotonic()
             mounted.status(files[0].parent)
             yield "status of a folder", f"{time.monotonic() - begin:.3f} s", "≤ 0.2 s"
             yield "memory", f"{number(mounted.resident_bytes() / 1e6)} MB", "≤ 200 MB"
+
+
+def seconds_until_found(mounted: Tier, count: int) -> float:
+    """From the start; programs use files meanwhile. Raises RuntimeError if others are found."""
+    begin = time.monotonic()
+    while mounted.status()["unfound"] > 0:
+        time.sleep(0.01)
+    if mounted.status()["replicas"] != count:
+        raise RuntimeError(f"the tier knows {mounted.status()} of {count} replicas")
+    return mounted.started_s + time.monotonic() - begin
 
 
 def make(folder: Path, fast: Path, count: int) -> list[Path]:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -184,6 +185,27 @@ def test_programs_of_every_kind_write_to_replicas(tier: Tier, tmp_path: Path) ->
         _stop(mount)
     for name, content in expected.items():
         ensure((tier.folder / name).read_bytes() == content, f"{name} is wrong afterwards")
+
+
+@needs_root
+def test_a_loop_over_more_files_than_fit_evicts_nothing(small_tier: Tier) -> None:
+    """Four programs read twice as much as fast storage has, again and again: what is there stays,
+    and the rest is read from the files themselves."""
+    contents = {f"file.{one}": _bytes(MIB, one) for one in range(16)}
+    for name, content in contents.items():
+        (small_tier.folder / name).write_bytes(content)
+    with small_tier.started("preload"):
+
+        def read(names: Sequence[str]) -> bool:
+            return all((small_tier.folder / one).read_bytes() == contents[one] for one in names)
+
+        with ThreadPoolExecutor(4) as readers:
+            parts = [sorted(contents)[one::4] * 3 for one in range(4)]
+            ensure(all(readers.map(read, parts)), "a file has other bytes")
+        status = _status(small_tier.folder)
+        ensure(status["evicted"] == 0, f"replicas went: {status}")
+        ensure(3 <= status["filled"] <= 7, f"not as many as fit: {status}")
+        ensure(not any(Path(small_tier.fast, "new").iterdir()), "a fill was given up, and stays")
 
 
 def test_the_end_moves_what_waits_for_the_job(tier: Tier) -> None:

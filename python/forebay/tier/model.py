@@ -19,7 +19,8 @@ class TierOrder(Enum):
 @frozen
 class TierStatus:
     """What lies in fast storage below a folder, and what was done since the tier was started.
-    `waiting` are files that the parallel file system lacks bytes of."""
+    `waiting` are files that the parallel file system lacks bytes of. `unfound` replicas of an
+    earlier tier are not counted yet."""
 
     replicas: int
     bytes: int
@@ -34,6 +35,7 @@ class TierStatus:
     failed: int
     taken_over: int
     given_up: int
+    unfound: int
 
 
 @frozen

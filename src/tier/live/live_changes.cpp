@@ -52,8 +52,26 @@ int LiveTier::begin_change(LiveFile& file) {
     return begun ? 0 : errno_of(begun.error());
 }
 
+void LiveTier::announce_waiting() const {
+    if (before_waiting_) {
+        before_waiting_();
+    }
+}
+
+LiveTier::FileLock LiveTier::lock_for_write(LiveFile& file) const {
+    FileLock lock{file.mutex, std::try_to_lock};
+    if (!lock.owns_lock()) {
+        announce_waiting();
+        lock.lock();
+    }
+    if (!file.open || !is_newer(file) || file.moving) {
+        announce_waiting();  // the record is synced, or the file itself is written
+    }
+    return lock;
+}
+
 FastResult LiveTier::write(LiveFile& file, const FastWrite& order) {
-    FileLock lock{file.mutex};
+    FileLock lock = lock_for_write(file);
     FastResult done;
     if (!file.open) {
         return {.to_file = true};
@@ -69,6 +87,7 @@ FastResult LiveTier::write(LiveFile& file, const FastWrite& order) {
             done.bytes += moved;
         } else if (is_lack_of_room(static_cast<int>(-moved)) && !made_room) {
             made_room = true;
+            announce_waiting();
             error = give_room(file) ? 0 : static_cast<int>(-moved);
         } else {
             error = moved < 0 ? static_cast<int>(-moved) : EIO;
@@ -167,10 +186,11 @@ int LiveTier::before_protection(int fd, mode_t mode) {
         return 0;
     }
     const std::shared_ptr<LiveFile> file = find(fd);
-    return file ? move_now(file->path) : 0;
+    return file ? move_below(file->path) : 0;
 }
 
 int LiveTier::give_up(LiveFile& file, FileLock& lock) {
+    announce_waiting();
     file.moved.wait(lock, [&file] { return !file.moving; });
     if (!file.open) {
         return 0;
@@ -248,32 +268,6 @@ void LiveTier::rescue_file(LiveFile& file) {
         const std::lock_guard lock{mutex_};
         ++counts_.rescued;
     }
-}
-
-bool LiveTier::give_room(const LiveFile& except) {
-    std::vector<ListedReplica> all = list_.all_below("/");
-    std::erase_if(all, [&](const ListedReplica& one) {
-        return one.state != ReplicaState::clean || one.name == except.name;
-    });
-    std::ranges::sort(all, {}, &ListedReplica::used_ns);
-    bool given = false;
-    for (const ListedReplica& one : all) {
-        const std::shared_ptr<LiveFile> file = find(one.name);
-        const FileLock lock = file ? FileLock{file->mutex, std::try_to_lock} : FileLock{};
-        if (!lock.owns_lock() || file->moving || file->fills || file->policy.pinned) {
-            continue;
-        }
-        const std::lock_guard tier_lock{mutex_};
-        if (file->handles > 0) {
-            continue;
-        }
-        if (evict(parts(), one.name)) {
-            given = true;
-            ++counts_.evicted;
-            files_.erase(one.name);
-        }
-    }
-    return given;
 }
 
 }  // namespace forebay::tier

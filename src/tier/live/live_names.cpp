@@ -33,25 +33,35 @@ void LiveTier::add_status(int fd, struct stat& status) {
         return;
     }
     const auto name = name_of(fd, status);
-    const std::shared_ptr<LiveFile> file = name ? find(*name) : nullptr;
+    if (!name) {
+        return;
+    }
+    see(*name);
+    const auto waits = [this, &name] {
+        const auto listed = list_.find(*name);
+        return listed && *listed && is_dirty((*listed)->state);
+    };
+    const std::shared_ptr<LiveFile> file = waits() ? find(*name) : entry_of(*name);
     if (!file) {
         return;
     }
     const FileLock lock{file->mutex};
-    const auto listed = list_.find(file->name);
-    const bool newer =
-        file->open ? is_newer(*file) : listed && *listed && is_dirty((*listed)->state);
-    if (!newer) {
-        return;
+    const bool newer = file->open ? is_newer(*file) : waits();
+    auto found = newer ? status_of(*file) : std::nullopt;
+    if (found && !file->open && !file->moving) {
+        file->closed_status = found;
     }
-    if (const auto found = status_of(*file)) {
-        status.st_size = found->bytes;
-        status.st_blocks = found->blocks;
-        status.st_mtim = found->modified;
-        if (!file->open && !file->moving) {
-            file->closed_status = found;
+    if (!found) {
+        // It may have been moved since `status` was taken.
+        struct stat now{};
+        if (kernel::fstat(fd, &now) != 0) {
+            return;
         }
+        found = ReplicaStatus{now.st_size, now.st_blocks, now.st_mtim};
     }
+    status.st_size = found->bytes;
+    status.st_blocks = found->blocks;
+    status.st_mtim = found->modified;
 }
 
 LiveTier::AttributeChange::AttributeChange(LiveTier* tier, int fd) : tier_{tier}, fd_{fd} {
@@ -121,12 +131,20 @@ void LiveTier::renamed(const std::string& from, const std::string& to) {
     }
 }
 
-void LiveTier::before_unlink(int fd) {
+// A replica that is found later is looked for under the path that its record has, which is renewed
+// for those only that are listed.
+void LiveTier::before_name_change(int fd) {
     struct stat found{};
-    const std::shared_ptr<LiveFile> file =
-        kernel::fstat(fd, &found) == 0 && found.st_nlink > 1 ? find(fd) : nullptr;
-    if (file) {
-        static_cast<void>(move_now(file->path));
+    if (kernel::fstat(fd, &found) != 0) {
+        return;
+    }
+    if (S_ISDIR(found.st_mode)) {
+        wait_until_found();
+        return;
+    }
+    const std::shared_ptr<LiveFile> file = find(fd);
+    if (file && found.st_nlink > 1) {
+        static_cast<void>(move_below(file->path));
     }
 }
 
@@ -176,10 +194,11 @@ std::string LiveTier::describe_all(const std::string& path) {
     return fmt::format(
         R"({{"schema":"forebay.tier.status/1","fast":"{:016x}","replicas":{},"bytes":{},)"
         R"("waiting":{},"waiting_bytes":{},"made":{},"filled":{},"moved":{},"moved_bytes":{},)"
-        R"("evicted":{},"rescued":{},"failed":{},"taken_over":{},"given_up":{}}})",
+        R"("evicted":{},"rescued":{},"failed":{},"taken_over":{},"given_up":{},"unfound":{}}})",
         fast_->owner(), all.replicas, all.bytes, all.waiting, all.waiting_bytes, counts_.made,
         counts_.filled, counts_.moved, counts_.moved_bytes, counts_.evicted, counts_.rescued,
-        counts_.failed, counts_.taken_over, counts_.given_up);
+        counts_.failed, counts_.taken_over, counts_.given_up,
+        unfound_.load(std::memory_order_relaxed));
 }
 
 }  // namespace forebay::tier

@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdio>
 #include <fmt/format.h>
+#include <functional>
 #include <sys/stat.h>
 #include <thread>
 #include <utility>
@@ -27,6 +28,29 @@ void report(const std::string& message) {
     std::fprintf(stderr, "forebay-mount: %s\n", message.c_str());
 }
 
+// Announces once that this thread waits, and at the end that it does not any more.
+class LongWait {
+public:
+    explicit LongWait(const std::function<void(int)>& announce) : announce_{announce} {}
+    LongWait(const LongWait&) = delete;
+    LongWait& operator=(const LongWait&) = delete;
+    ~LongWait() {
+        if (begun_) {
+            announce_(-1);
+        }
+    }
+    void begin() {
+        if (!begun_ && announce_) {
+            begun_ = true;
+            announce_(1);
+        }
+    }
+
+private:
+    const std::function<void(int)>& announce_;
+    bool begun_ = false;
+};
+
 }  // namespace
 
 Result<LiveTier::SeenFile> LiveTier::look_at(int fd, const ReplicaName& name) {
@@ -37,16 +61,18 @@ Result<LiveTier::SeenFile> LiveTier::look_at(int fd, const ReplicaName& name) {
     }
     constexpr std::int64_t second_ns = 1'000'000'000;
     const auto marker = decode_any_marker(*record, *fast_);
-    const bool elsewhere =
-        judge_marker(marker, name.inode, fast_->owner()) == MarkerVerdict::elsewhere;
-    return SeenFile{.marker = elsewhere ? marker : std::nullopt,
+    const MarkerVerdict verdict = judge_marker(marker, name.inode, fast_->owner());
+    return SeenFile{.marker = verdict == MarkerVerdict::elsewhere ? marker : std::nullopt,
+                    .is_own = verdict == MarkerVerdict::lost,
                     .bytes = found.st_size,
                     .changed_ns = found.st_ctim.tv_sec * second_ns + found.st_ctim.tv_nsec};
 }
 
-int LiveTier::wait_for_peer(const TieredOpening& opening, const ReplicaName& name) {
+int LiveTier::wait_for_peer(const TieredOpening& opening, const ReplicaName& name,
+                            bool& may_be_lost) {
     std::optional<std::uint64_t> generation;
     std::int64_t silent_since = clock_.now_ns();
+    LongWait waits{waits_for_peer_};
     for (SeenFile before;;) {
         const auto now = look_at(opening.fd, name);
         if (!now) {
@@ -56,6 +82,7 @@ int LiveTier::wait_for_peer(const TieredOpening& opening, const ReplicaName& nam
             silent_since = clock_.now_ns();
             before = *now;
         }
+        may_be_lost = now->is_own;
         const FileMarker marker = now->marker.value_or(FileMarker{});
         generation = generation.value_or(marker.generation);
         const auto place = now->marker ? peers_.find(marker.owner) : std::nullopt;
@@ -92,6 +119,7 @@ int LiveTier::wait_for_peer(const TieredOpening& opening, const ReplicaName& nam
                 break;
             case PeerStep::wait: break;
         }
+        waits.begin();
         std::this_thread::sleep_for(peer_look_every);
     }
 }
@@ -120,7 +148,7 @@ bool LiveTier::take_over(const std::string& place, const ReplicaName& name,
     MemoryReplicaList list;
     CopyMemory memory;
     const TierParts dead{**fast, *global_, list};
-    const auto done = set_right(dead, name, memory);
+    const auto done = tier::set_right(dead, name, memory);
     if (!done || done->done == RedoAction::rescue) {
         report(!done
                    ? done.error().message
@@ -155,6 +183,7 @@ void LiveTier::serve_peers() {
             fast_->renew_lease();
         }
         for (const ReplicaName& name : fast_->take_asked()) {
+            see(name);
             if (const std::shared_ptr<LiveFile> file = find(name)) {
                 const FileLock file_lock{file->mutex};
                 const auto listed = list_.find(name);

@@ -5,11 +5,11 @@
 #include "foundation/base/folder_path.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "tier/catalogue/redo.hpp"
-#include "tier/policy/admission.hpp"
 #include "tier/posix/tiered_file.hpp"
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -24,10 +24,6 @@ namespace {
 
 void tell(const std::string& message) {
     std::fprintf(stderr, "forebay-mount: %s\n", message.c_str());
-}
-
-std::string_view name_in(std::string_view path) noexcept {
-    return path.substr(path.rfind('/') + 1);
 }
 
 }  // namespace
@@ -73,41 +69,23 @@ Result<std::unique_ptr<LiveTier>> LiveTier::start(const LiveOptions& options) {
     std::unique_ptr<LiveTier> tier{
         new LiveTier{std::move(*fast), std::move(room), std::move(*global), std::move(*policies)}};
     tier->peer_wait_ns_ = options.peer_wait_ns;
+    tier->before_waiting_ = options.before_waiting;
+    tier->waits_for_peer_ = options.waits_for_peer;
     tier->fast_->renew_lease();
-    CopyMemory memory;
-    auto found = recover(tier->parts(), memory);
-    if (!found) {
-        return failure(std::move(found.error()));
+    if (auto removed = tier->fast_->remove_unpublished(); !removed) {
+        return failure(std::move(removed.error()));
     }
-    tier->adopt_found(*found);
+    tier->finder_ = std::thread{[raw = tier.get()] { raw->find_replicas(); }};
     tier->thread_ = std::thread{[raw = tier.get()] { raw->run(); }};
     tier->peer_thread_ = std::thread{[raw = tier.get()] { raw->serve_peers(); }};
+    std::unique_lock lock{tier->mutex_};
+    tier->found_.wait_for(lock, std::chrono::nanoseconds{options.find_wait_ns},
+                          [&] { return tier->has_found_all(); });
+    lock.unlock();
     return tier;
 }
 
 LiveTier::~LiveTier() { leave(); }
-
-void LiveTier::adopt_found(const std::vector<RecoveredReplica>& found) {
-    for (const RecoveredReplica& one : found) {
-        if (!one.kept_in.empty()) {
-            ++counts_.rescued;
-            tell(
-                fmt::format("{} was changed or removed by somebody else: the bytes that were "
-                            "written to it are in {}. Compare the two.",
-                            one.path.empty() ? "a file" : one.path, one.kept_in));
-        }
-        if (one.obstacle) {
-            tell(one.obstacle->message);
-        }
-    }
-    for (const ListedReplica& one : list_.all_below("/")) {
-        auto file = std::make_shared<LiveFile>(one.name);
-        file->path = one.path;
-        file->policy = policies_.policy_of(one.path);
-        file->dirtied_ns = file->written_ns = clock_.now_ns();
-        files_[one.name] = std::move(file);
-    }
-}
 
 std::optional<ReplicaName> LiveTier::name_of(int fd, const struct stat& found) {
     {
@@ -126,10 +104,27 @@ std::optional<ReplicaName> LiveTier::name_of(int fd, const struct stat& found) {
     return *name;
 }
 
-std::shared_ptr<LiveFile> LiveTier::find(const ReplicaName& name) {
+std::shared_ptr<LiveFile> LiveTier::entry_of(const ReplicaName& name) {
     const std::lock_guard lock{mutex_};
     const auto found = files_.find(name);
     return found == files_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<LiveFile> LiveTier::find(const ReplicaName& name) {
+    if (auto known = entry_of(name)) {
+        return known;
+    }
+    // A replica that nobody has used since the start, or for long, has a row in the list only.
+    const auto listed = list_.find(name);
+    if (!listed || !*listed) {
+        return nullptr;
+    }
+    auto made = std::make_shared<LiveFile>(name);
+    made->path = (*listed)->path;
+    made->policy = policies_.policy_of(made->path);
+    made->dirtied_ns = made->written_ns = clock_.now_ns();
+    const std::lock_guard lock{mutex_};
+    return files_.try_emplace(name, std::move(made)).first->second;
 }
 
 std::shared_ptr<LiveFile> LiveTier::find(int fd) {
@@ -138,7 +133,11 @@ std::shared_ptr<LiveFile> LiveTier::find(int fd) {
         return nullptr;
     }
     const auto name = name_of(fd, found);
-    return name ? find(*name) : nullptr;
+    if (!name) {
+        return nullptr;
+    }
+    see(*name);
+    return find(*name);
 }
 
 std::shared_ptr<LiveFile> LiveTier::take(const ReplicaName& name, bool writes) {
@@ -161,7 +160,8 @@ int LiveTier::open(const TieredOpening& opening, std::shared_ptr<LiveFile>& open
     if (!name) {
         return EIO;
     }
-    int error = wait_for_peer(opening, *name);
+    bool may_be_lost = false;
+    int error = wait_for_peer(opening, *name, may_be_lost);
     if (error != 0) {
         return error;
     }
@@ -177,8 +177,9 @@ int LiveTier::open(const TieredOpening& opening, std::shared_ptr<LiveFile>& open
             file->path = opening.path;
         }
         file->policy = policies_.policy_of(opening.path);
-        error = prepare(*file, opening);
+        error = prepare(*file, opening, may_be_lost);
     }
+    list_.note_use(*name, calendar_.now_ns());
     if (error != 0) {
         close(file, opening.writes);
         return error;
@@ -187,7 +188,8 @@ int LiveTier::open(const TieredOpening& opening, std::shared_ptr<LiveFile>& open
     return 0;
 }
 
-int LiveTier::prepare(LiveFile& file, const TieredOpening& opening) {
+int LiveTier::prepare(LiveFile& file, const TieredOpening& opening, bool may_be_lost) {
+    const bool was_open = file.open != nullptr;
     if (!file.open && !file.moving) {
         if (const int error = verify(file); error != 0) {
             return error;
@@ -199,7 +201,9 @@ int LiveTier::prepare(LiveFile& file, const TieredOpening& opening) {
     if (file.open && !is_newer(file) && opening.writes) {
         evict_file(file);  // it is written in place
     }
-    look_again(file);
+    if (was_open) {
+        look_again(file);  // else verify() has looked just now
+    }
     if (file.open) {
         if (!opening.empties) {
             return 0;
@@ -209,7 +213,7 @@ int LiveTier::prepare(LiveFile& file, const TieredOpening& opening) {
         }
         return ::ftruncate(file.open->descriptor, 0) == 0 ? 0 : errno;
     }
-    if (const int error = refuse_lost(file, opening); error != 0) {
+    if (const int error = refuse_lost(file, opening, may_be_lost); error != 0) {
         return error;
     }
     if (opening.empties && ::ftruncate(opening.fd, 0) != 0) {
@@ -226,16 +230,28 @@ int LiveTier::prepare(LiveFile& file, const TieredOpening& opening) {
                    ? begin_empty(file, opening)
                    : 0;
     }
-    if (writers_of(file) == 0 && file.policy.preload && found.st_size > 0 &&
-        is_admitted(file, false, found.st_size)) {
-        if (found.st_size <= filled_at_once) {
-            return fill(file, opening.fd);
-        }
-        file.filling = true;
-        const std::lock_guard lock{mutex_};
-        to_fill_.push_back(files_[file.name]);
-        news_.notify_all();
+    return begin_reading(file, opening, found.st_size);
+}
+
+int LiveTier::begin_reading(LiveFile& file, const TieredOpening& opening, std::int64_t bytes) {
+    if (writers_of(file) > 0 || !file.policy.preload || bytes == 0 || file.filling) {
+        return 0;
     }
+    // Promised before it is asked for, so that of several at once not all get the same room.
+    const std::int64_t others = promised_.fetch_add(bytes, std::memory_order_relaxed);
+    if (!is_admitted(file, {.bytes = bytes}, others)) {
+        promised_.fetch_sub(bytes, std::memory_order_relaxed);
+        return 0;
+    }
+    if (bytes <= filled_at_once) {
+        const int error = fill(file, opening.fd);
+        promised_.fetch_sub(bytes, std::memory_order_relaxed);
+        return error;
+    }
+    file.filling = true;
+    const std::lock_guard lock{mutex_};
+    to_fill_.push_back({files_[file.name], bytes});
+    news_.notify_all();
     return 0;
 }
 
@@ -257,7 +273,10 @@ void LiveTier::look_again(LiveFile& file) {
 }
 
 // A marker of this tier says that the replica, which is gone, had newer bytes.
-int LiveTier::refuse_lost(LiveFile& file, const TieredOpening& opening) {
+int LiveTier::refuse_lost(LiveFile& file, const TieredOpening& opening, bool may_be_lost) {
+    if (!may_be_lost) {
+        return 0;  // nobody but this tier sets such a marker, and only on files with a replica
+    }
     auto named = global_->open_again(opening.fd, file.path);
     if (!named) {
         return 0;  // without the right to write to it, it has no replica
@@ -280,31 +299,27 @@ int LiveTier::refuse_lost(LiveFile& file, const TieredOpening& opening) {
 // Sets a replica right that nobody has open, and opens it.
 int LiveTier::verify(LiveFile& file) {
     const auto listed = list_.find(file.name);
-    if (!listed || !*listed) {
+    const bool is_listed = listed && *listed;
+    if (!is_listed && has_found_all()) {
         return 0;
     }
-    if ((*listed)->path != file.path) {
+    if (is_listed && (*listed)->path != file.path) {
         relocate(file, **listed, file.path);
     }
-    CopyMemory memory{copy_request_bytes / 4};
-    const auto done = set_right(parts(), file.name, memory);
-    if (!done) {
-        tell(done.error().message);
-        // Where fast storage fails, the file itself has all bytes of a clean replica.
-        return is_dirty((*listed)->state) ? errno_of(done.error()) : 0;
-    }
-    if (done->done == RedoAction::rescue) {
-        file.rescued = true;
-        tell(
-            fmt::format("{} was changed by somebody else: the bytes that were written to it are in "
-                        "{}. Compare the two.",
-                        file.path, done->kept_in));
-        const std::lock_guard lock{mutex_};
-        ++counts_.rescued;
-    }
+    auto done = set_right(file);
     const auto left = list_.find(file.name);
+    const bool is_left = left && *left;
+    if (!done || done->recovered.obstacle) {
+        const Error& why = done ? *done->recovered.obstacle : done.error();
+        // Where fast storage fails, the file itself has all bytes of a clean replica.
+        return is_left && is_dirty((*left)->state) ? errno_of(why) : 0;
+    }
     file.closed_status.reset();
-    return left && *left && !attach(file) ? EIO : 0;
+    if (done->replica) {
+        attach(file, {std::move(done->replica), std::move(*done->record)}, std::move(done->file));
+        return 0;
+    }
+    return is_left ? EIO : 0;
 }
 
 bool LiveTier::attach(LiveFile& file) {
@@ -322,17 +337,20 @@ bool LiveTier::attach(LiveFile& file) {
     if (!record || !*record) {
         return false;
     }
+    attach(file, {std::move(*replica), std::move(**record)}, std::move(*whole));
+    return true;
+}
+
+void LiveTier::attach(LiveFile& file, MadeReplica replica, std::unique_ptr<TieredFile> whole) {
     auto opened = std::make_unique<OpenedReplica>();
     // Files of a FastFolder are PosixTieredFiles.
-    opened->descriptor = static_cast<PosixTieredFile&>(**replica).fd();
-    opened->replica = std::move(*replica);
-    opened->file = std::move(*whole);
-    opened->record =
-        std::make_unique<LiveRecord>(*opened->replica, fast_->key(), std::move(**record));
+    opened->descriptor = static_cast<PosixTieredFile&>(*replica.replica).fd();
+    opened->replica = std::move(replica.replica);
+    opened->file = std::move(whole);
+    opened->record = std::make_unique<LiveRecord>(*opened->replica, fast_->key(), replica.record);
     file.open = std::move(opened);
     file.closed_status.reset();
     file.descriptor_now.store(file.open->descriptor, std::memory_order_release);
-    return true;
 }
 
 void LiveTier::detach(LiveFile& file) {
@@ -346,36 +364,16 @@ bool LiveTier::is_newer(const LiveFile& file) {
     return file.open && is_dirty(file.open->record->get().state);
 }
 
-LiveTier::PlaceRoom LiveTier::room() const {
-    struct statvfs system{};
-    if (::fstatvfs(fast_folder_.get(), &system) != 0) {
-        return {};
-    }
-    const auto unit = static_cast<std::int64_t>(system.f_frsize);
-    const auto capacity = static_cast<std::int64_t>(system.f_blocks) * unit;
-    return {capacity, capacity - static_cast<std::int64_t>(system.f_bavail) * unit};
-}
-
-bool LiveTier::is_admitted(const LiveFile& file, bool writes, std::int64_t bytes) {
-    const PlaceRoom place = room();
-    const FastRoom room{.capacity_bytes = place.capacity,
-                        .used_bytes = place.used,
-                        .high_bytes = place.high(),
-                        .low_bytes = place.low()};
-    const TieredUse use{.name = name_in(file.path), .writes = writes, .bytes = bytes, .heat = 1};
-    return admission_of(file.policy, use, room, {}, false) == AdmissionVerdict::admitted;
-}
-
 // Makes a replica for an empty file; without one, the file itself is written.
 int LiveTier::begin_empty(LiveFile& file, const TieredOpening& opening) {
-    if (!is_admitted(file, true, 0)) {
+    if (!is_admitted(file, {.writes = true}, promised_.load(std::memory_order_relaxed))) {
         return 0;
     }
     auto named = global_->open_again(opening.fd, file.path);
     if (!named) {
         return 0;
     }
-    const auto made = make_replica(parts(), file.name, file.path, *named->file, calendar_.now_ns());
+    auto made = make_replica(parts(), file.name, file.path, *named->file, calendar_.now_ns());
     if (!made) {
         // It may have a name already, but no marker on the file.
         static_cast<void>(evict(parts(), file.name));
@@ -388,7 +386,8 @@ int LiveTier::begin_empty(LiveFile& file, const TieredOpening& opening) {
         const std::lock_guard lock{mutex_};
         ++counts_.made;
     }
-    return attach(file) ? 0 : EIO;
+    attach(file, std::move(*made), std::move(named->file));
+    return 0;
 }
 
 int LiveTier::fill(LiveFile& file, int fd) {
@@ -398,7 +397,9 @@ int LiveTier::fill(LiveFile& file, int fd) {
         return 0;
     }
     CopyMemory memory{copy_request_bytes / 4};
-    const auto end = fill_replica(parts(), file.name, file.path, *named->file, clock_, memory);
+    MadeReplica made;
+    const auto end =
+        fill_replica(parts(), file.name, file.path, *named->file, clock_, memory, &made);
     if (!end || *end == FillEnd::changed) {
         return 0;  // it is read from the file itself
     }
@@ -414,7 +415,8 @@ int LiveTier::fill(LiveFile& file, int fd) {
         const std::lock_guard lock{mutex_};
         ++counts_.filled;
     }
-    return attach(file) ? 0 : EIO;
+    attach(file, std::move(made), std::move(named->file));
+    return 0;
 }
 
 void LiveTier::evict_file(LiveFile& file) {
@@ -434,35 +436,43 @@ void LiveTier::note_closed(LiveFile& file) {
 }
 
 void LiveTier::close(const std::shared_ptr<LiveFile>& file, bool writes) {
-    const FileLock lock{file->mutex};
-    if (writes && is_newer(*file)) {
-        file->written_ns = clock_.now_ns();
+    release(*file, writes);
+    news_.notify_all();
+}
+
+void LiveTier::release(LiveFile& file, bool writes) {
+    const FileLock lock{file.mutex};
+    if (writes && is_newer(file)) {
+        file.written_ns = clock_.now_ns();
         // So that the list has its size.
-        if (const auto stamp = file->open->replica->stamp()) {
-            static_cast<void>(list_.put(listed(file->name, file->open->record->get(), *stamp)));
+        if (const auto stamp = file.open->replica->stamp()) {
+            static_cast<void>(list_.put(listed(file.name, file.open->record->get(), *stamp)));
         }
     }
     bool last = false;
     {
         const std::lock_guard tier_lock{mutex_};
-        file->writers -= writes ? 1 : 0;
-        last = --file->handles == 0;
+        file.writers -= writes ? 1 : 0;
+        last = --file.handles == 0;
     }
-    if (last && file->removed && !file->moving) {
-        evict_file(*file);
+    if (last && file.removed && !file.moving) {
+        evict_file(file);
     }
-    if (last && !file->moving) {
-        note_closed(*file);
-        file->descriptor_now.store(-1, std::memory_order_release);
-        file->open.reset();
-        file->retired.clear();
+    if (last && !file.moving) {
+        note_closed(file);
+        file.descriptor_now.store(-1, std::memory_order_release);
+        file.open.reset();
+        file.retired.clear();
     }
-    const auto known = list_.find(file->name);
+    let_go(file);
+}
+
+void LiveTier::let_go(const LiveFile& file) {
+    const bool is_listed = list_.has(file.name);
     const std::lock_guard tier_lock{mutex_};
-    if (file->handles == 0 && !file->moving && !(known && *known)) {
-        files_.erase(file->name);
+    if (file.handles == 0 && !file.moving && !is_listed) {
+        files_.erase(file.name);
     }
-    news_.notify_all();
 }
 
 }  // namespace forebay::tier

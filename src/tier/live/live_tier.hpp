@@ -11,18 +11,23 @@
 #include "tier/mover/copy_range.hpp"
 #include "tier/mover/move_task.hpp"
 #include "tier/mover/replicas.hpp"
+#include "tier/policy/admission.hpp"
+#include "tier/policy/evict_order.hpp"
 #include "tier/posix/fast_folder.hpp"
 #include "tier/posix/global_folder.hpp"
 #include "tier/posix/peer_places.hpp"
 
 #include <atomic>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <shared_mutex>
 #include <span>
 #include <string>
 #include <sys/stat.h>
@@ -38,6 +43,12 @@ struct LiveOptions {
     // A file of which another tier has newer bytes is waited for as long as it changes, and for so
     // long after that.
     std::int64_t peer_wait_ns = 60'000'000'000;
+    // start() waits so long for all replicas to be found; the rest is found while it is served.
+    std::int64_t find_wait_ns = 1'000'000'000;
+    // Called before a program's write may take long.
+    std::function<void()> before_waiting{};
+    // Called with 1 and -1: a thread begins and ends to wait for another tier, maybe for minutes.
+    std::function<void(int)> waits_for_peer{};
 };
 
 // A file that a program has opened.
@@ -80,8 +91,8 @@ public:
     // A file of up to so many bytes is filled before its open() returns; others in the background.
     static constexpr std::int64_t filled_at_once = std::int64_t{4} << 20;
 
-    // Opens both places, sets all replicas right and starts the mover. Called before anything is
-    // mounted over the folder.
+    // Opens both places, and starts the threads that find, set right and move what an earlier tier
+    // has left. Called before anything is mounted over the folder.
     [[nodiscard]] static Result<std::unique_ptr<LiveTier>> start(const LiveOptions& options);
     LiveTier(const LiveTier&) = delete;
     LiveTier& operator=(const LiveTier&) = delete;
@@ -123,7 +134,13 @@ public:
     // Moves what a file lacks before it may lose its owner's right to write, or one of several
     // names: it could not be found by that.
     [[nodiscard]] int before_protection(int fd, mode_t mode);
-    void before_unlink(int fd);
+    // Before a name of a file or folder is removed or changed.
+    void before_name_change(int fd);
+    // Held from then on until renamed() or unlinked(): no move begins under a path that leads
+    // elsewhere already.
+    [[nodiscard]] std::shared_lock<std::shared_mutex> hold_names() {
+        return std::shared_lock{names_};
+    }
 
     // A file or folder has got another name.
     void renamed(const std::string& from, const std::string& to);
@@ -163,27 +180,51 @@ private:
     [[nodiscard]] PlaceRoom room() const;
 
     using FileLock = std::unique_lock<std::mutex>;
+    // The file's lock, for a write. What may take long is announced.
+    [[nodiscard]] FileLock lock_for_write(LiveFile& file) const;
+    void announce_waiting() const;
     [[nodiscard]] TierParts parts() { return {*fast_, *global_, list_}; }
     [[nodiscard]] std::optional<ReplicaName> name_of(int fd, const struct stat& found);
+    // The entry of a file that is in use, or was lately; else null.
+    [[nodiscard]] std::shared_ptr<LiveFile> entry_of(const ReplicaName& name);
+    // The same, and that of a file with a listed replica, which is made if it has none.
     [[nodiscard]] std::shared_ptr<LiveFile> find(const ReplicaName& name);
     [[nodiscard]] std::shared_ptr<LiveFile> find(int fd);
     // The file's entry, with one more handle.
     [[nodiscard]] std::shared_ptr<LiveFile> take(const ReplicaName& name, bool writes);
-    void adopt_found(const std::vector<RecoveredReplica>& found);
+    // Gives the handle back. The last one closes the replica.
+    void release(LiveFile& file, bool writes);
+    void let_go(const LiveFile& file);
+
+    // What an earlier tier has left is found by a thread of its own, and what is asked for before.
+    void find_replicas();
+    void note_unfound(std::size_t count);
+    [[nodiscard]] bool has_found_all() const noexcept {
+        return unfound_.load(std::memory_order_acquire) == 0;
+    }
+    void wait_until_found();
+    // Sets the replica of a file right, if it has one that is not listed yet.
+    void see(const ReplicaName& name);
+    // Wants the file's lock.
+    [[nodiscard]] Result<RightReplica> set_right(LiveFile& file);
 
     // The following want the file's lock.
-    [[nodiscard]] int prepare(LiveFile& file, const TieredOpening& opening);
+    [[nodiscard]] int prepare(LiveFile& file, const TieredOpening& opening, bool may_be_lost);
+    [[nodiscard]] int begin_reading(LiveFile& file, const TieredOpening& opening,
+                                    std::int64_t bytes);
     [[nodiscard]] int verify(LiveFile& file);
     // Drops an open replica without newer bytes if somebody else has changed the file.
     void look_again(LiveFile& file);
-    [[nodiscard]] int refuse_lost(LiveFile& file, const TieredOpening& opening);
+    [[nodiscard]] int refuse_lost(LiveFile& file, const TieredOpening& opening, bool may_be_lost);
     [[nodiscard]] std::uint32_t writers_of(const LiveFile& file);
     [[nodiscard]] int begin_empty(LiveFile& file, const TieredOpening& opening);
     [[nodiscard]] bool attach(LiveFile& file);
+    void attach(LiveFile& file, MadeReplica replica, std::unique_ptr<TieredFile> whole);
     static void detach(LiveFile& file);
     [[nodiscard]] static bool is_newer(const LiveFile& file);
     [[nodiscard]] int begin_change(LiveFile& file);
-    [[nodiscard]] bool is_admitted(const LiveFile& file, bool writes, std::int64_t bytes);
+    // `promised`: bytes of fast storage that other files will take.
+    [[nodiscard]] bool is_admitted(const LiveFile& file, TieredUse use, std::int64_t promised);
     void evict_file(LiveFile& file);
     // Moves what is in the replica, and removes it: the file itself is used from then on. Returns
     // an errno or 0.
@@ -192,8 +233,15 @@ private:
     // gives the replica up, and the file itself is to be changed.
     [[nodiscard]] FastResult result_of(LiveFile& file, FileLock& lock, int error);
     [[nodiscard]] int fill(LiveFile& file, int fd);
-    // Evicts replicas that nobody uses, those that were used first before others. False: none.
+    // Evicts the coldest replicas that nobody uses, for a write that found no room. False: none.
     [[nodiscard]] bool give_room(const LiveFile& except);
+    // Clean replicas, and what is known of their use.
+    struct RoomTaken {
+        std::vector<ReplicaName> names{};
+        std::vector<EvictCandidate> candidates{};
+    };
+    [[nodiscard]] RoomTaken what_may_go(const LiveFile* except);
+    bool evict_unused(const ReplicaName& name);
     // What follows from the end of a move. Returns an errno or 0.
     int settle(LiveFile& file, const Result<MoveEnd>& end);
     void rescue_file(LiveFile& file);
@@ -202,9 +250,12 @@ private:
     void relocate(LiveFile& file, ListedReplica listed, const std::string& path);
 
     // Waits until a file has the bytes that another tier has of it. Returns an errno or 0.
-    [[nodiscard]] int wait_for_peer(const TieredOpening& opening, const ReplicaName& name);
+    // `may_be_lost` is set: this tier's marker says that the file lacks bytes.
+    [[nodiscard]] int wait_for_peer(const TieredOpening& opening, const ReplicaName& name,
+                                    bool& may_be_lost);
     struct SeenFile {
         std::optional<FileMarker> marker{};  // that of another tier, while it has newer bytes
+        bool is_own = false;                 // this tier's marker says that it has newer bytes
         std::int64_t bytes = 0;
         std::int64_t changed_ns = 0;  // ctime
     };
@@ -220,7 +271,10 @@ private:
     void move(const std::shared_ptr<LiveFile>& file);
     void put_away(LiveFile& file);
     void fill_next();
+    void fill_in_background(const std::shared_ptr<LiveFile>& file);
+    int move_below(const std::string& path);
     void evict_old();
+    void sweep_entries();
     void forget_unused(const LiveFile& file);
     void end_thread(bool moves_all);
 
@@ -231,14 +285,21 @@ private:
     PolicyFinder policies_;
     PeerPlaces peers_;
     std::int64_t peer_wait_ns_ = 0;
+    std::function<void()> before_waiting_{};
+    std::function<void(int)> waits_for_peer_{};
     adapters::SteadyClock clock_;
     adapters::CalendarClock calendar_;
     std::atomic<bool> leaves_ = false;
 
+    std::shared_mutex names_;
     std::mutex mutex_;  // protects the members down to thread_; taken after a file's lock
     std::map<ReplicaName, std::shared_ptr<LiveFile>> files_;
     std::map<dev_t, std::uint64_t> systems_;  // numbers of file systems by device
-    std::deque<std::weak_ptr<LiveFile>> to_fill_;
+    struct WantedFill {
+        std::weak_ptr<LiveFile> file{};
+        std::int64_t bytes = 0;
+    };
+    std::deque<WantedFill> to_fill_;
     LiveCounts counts_{};
     bool ends_ = false;
     bool finishes_ = false;
@@ -246,6 +307,12 @@ private:
     std::int64_t looked_ns_ = 0;  // when evict_old() has looked at all; the mover's
     std::thread thread_;
     std::thread peer_thread_;
+    std::thread finder_;
+    std::condition_variable found_;
+    // Replicas that find_replicas() has not seen yet; 1 until it knows how many there are.
+    std::atomic<std::size_t> unfound_ = 1;
+    bool cannot_list_ = false;  // they are found when they are asked for, and not all of them
+    std::atomic<std::int64_t> promised_ = 0;  // bytes of replicas that are being filled, or will be
 };
 
 }  // namespace forebay::tier

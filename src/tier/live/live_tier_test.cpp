@@ -45,13 +45,15 @@ protected:
     void TearDown() override { std::filesystem::remove_all(root_); }
 
     [[nodiscard]] std::unique_ptr<LiveTier> start(const std::string& place, const char* policy,
-                                                  std::int64_t wait_ns = long_wait_ns) const {
+                                                  std::int64_t wait_ns = long_wait_ns,
+                                                  std::int64_t find_wait_ns = long_wait_ns) const {
         auto parsed = parse_policy(policy);
         EXPECT_TRUE(parsed);
         auto tier = LiveTier::start({.fast = root_ + "/" + place,
                                      .global = root_ + "/global",
                                      .policy = std::move(*parsed),
-                                     .peer_wait_ns = wait_ns});
+                                     .peer_wait_ns = wait_ns,
+                                     .find_wait_ns = find_wait_ns});
         EXPECT_TRUE(tier) << tier.error().message;
         return tier ? std::move(*tier) : nullptr;
     }
@@ -158,6 +160,70 @@ TEST_F(LiveTierTest, WhatWasLeftIsFoundByTheNextTier) {
     EXPECT_EQ(read(*tier), "new");
     EXPECT_EQ(tier->move_now(path_), 0);
     EXPECT_EQ(text_in(path_), "new");
+}
+
+// Many files with newer bytes in a folder of their own, as a tier has left them.
+class FoundLater : public LiveTierTest {
+protected:
+    static constexpr int files = 30;
+
+    void leave_files() {
+        std::filesystem::create_directories(root_ + "/global/old");
+        const auto tier = start("fast/one", kept);
+        for (int i = 0; i < files; ++i) {
+            write_file(*tier, root_ + "/global/old/" + std::to_string(i), std::to_string(i));
+        }
+        tier->leave();
+    }
+    void write_file(LiveTier& tier, const std::string& path, const std::string& text) {
+        path_ = path;
+        write(tier, text);
+    }
+    // Nobody waits for what was left.
+    [[nodiscard]] std::unique_ptr<LiveTier> start_at_once() const {
+        return start("fast/one", kept, long_wait_ns, 0);
+    }
+};
+
+TEST_F(FoundLater, AFileIsRightWheneverItIsAskedFor) {
+    leave_files();
+    const auto tier = start_at_once();
+    for (int i = files - 1; i >= 0; --i) {
+        path_ = root_ + "/global/old/" + std::to_string(i);
+        const OwnFd fd{::open(path_.c_str(), O_RDONLY | O_CLOEXEC)};
+        struct stat status{};
+        ASSERT_EQ(::fstat(fd.get(), &status), 0);
+        tier->add_status(fd.get(), status);
+        EXPECT_EQ(status.st_size, std::ssize(std::to_string(i)));
+        EXPECT_EQ(read(*tier), std::to_string(i));
+    }
+    EXPECT_EQ(tier->move_now(root_ + "/global"), 0);
+    EXPECT_EQ(text_in(root_ + "/global/old/7"), "7");
+    EXPECT_NE(tier->describe_all("/").find("\"replicas\":30,"), std::string::npos)
+        << tier->describe_all("/");
+    EXPECT_NE(tier->describe_all("/").find("\"unfound\":0"), std::string::npos);
+}
+
+TEST_F(FoundLater, TheEndMovesWhatWasNotFoundYet) {
+    leave_files();
+    EXPECT_EQ(start("fast/one", "write move=job", long_wait_ns, 0)->finish(), 0);
+    for (int i = 0; i < files; ++i) {
+        EXPECT_EQ(text_in(root_ + "/global/old/" + std::to_string(i)), std::to_string(i));
+    }
+}
+
+TEST_F(FoundLater, AFolderIsRenamedWhenAllIsFound) {
+    leave_files();
+    const auto tier = start_at_once();
+    const std::string from = root_ + "/global/old";
+    const std::string to = root_ + "/global/new";
+    const OwnFd folder{::open(from.c_str(), O_PATH | O_CLOEXEC)};
+    tier->before_name_change(folder.get());
+    std::filesystem::rename(from, to);
+    tier->renamed(from, to);
+    EXPECT_EQ(tier->move_now(root_ + "/global"), 0);
+    EXPECT_EQ(text_in(to + "/29"), "29");
+    EXPECT_EQ(rescued("fast/one"), "");
 }
 
 TEST_F(LiveTierTest, AFileThatIsReadIsFilledOnceAndWrittenInPlace) {

@@ -190,6 +190,16 @@ std::vector<ListedReplica> MemoryReplicaList::all_below(const std::string& path)
     return all;
 }
 
+std::vector<std::string> MemoryReplicaList::folders() const {
+    std::vector<std::string> paths;
+    const std::lock_guard lock{mutex_};
+    paths.reserve(folder_numbers_.size());
+    for (const auto& [path, number] : folder_numbers_) {
+        paths.push_back(path);
+    }
+    return paths;
+}
+
 std::vector<ListedReplica> MemoryReplicaList::all_waiting() const {
     std::vector<ListedReplica> all;
     const std::lock_guard lock{mutex_};

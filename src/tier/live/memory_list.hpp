@@ -39,6 +39,8 @@ public:
     [[nodiscard]] bool has(const ReplicaName& name) const;
     // A program has opened the file at this time (CLOCK_REALTIME).
     void note_use(const ReplicaName& name, std::int64_t now_ns);
+    // Paths of folders with replicas in them.
+    [[nodiscard]] std::vector<std::string> folders() const;
     // In the order of paths.
     [[nodiscard]] std::vector<ListedReplica> all_below(const std::string& path) const;
     // Those whose files lack bytes.

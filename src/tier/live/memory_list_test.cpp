@@ -50,6 +50,9 @@ TEST(MemoryReplicaList, FindsFilesFoldersAndWhatIsBelow) {
     ASSERT_TRUE(list.put(row(2, "/t/moved")));
     EXPECT_EQ(paths_below(list, "/s/b"), Paths{"/s/b/d/e"});
     EXPECT_EQ(paths_below(list, "/t"), Paths{"/t/moved"});
+    Paths folders = list.folders();
+    std::ranges::sort(folders);
+    EXPECT_EQ(folders, (Paths{"/s", "/s/b/d", "/t"})) << "none of those that are empty";
 }
 
 TEST(MemoryReplicaList, RemembersUsesWhateverElseChanges) {

@@ -35,15 +35,21 @@ Result<PolicyFinder> PolicyFinder::open(const std::string& root, FolderPolicy us
 void PolicyFinder::forget() {
     const std::lock_guard lock{*mutex_};
     found_.clear();
+    any_expires_ = true;
 }
 
-FolderPolicy PolicyFinder::policy_of(const std::string& file) {
+bool PolicyFinder::any_expires() const {
+    const std::lock_guard lock{*mutex_};
+    return any_expires_;
+}
+
+FolderPolicy PolicyFinder::policy_of(const std::string& file, std::chrono::nanoseconds age) {
     const std::string nearest = folder_of(file);
     const auto now = std::chrono::steady_clock::now();
     {
         const std::lock_guard lock{*mutex_};
         const auto known = found_.find(nearest);
-        if (known != found_.end() && now - known->second.when < believed) {
+        if (known != found_.end() && now - known->second.when < age) {
             return known->second.policy;
         }
     }
@@ -58,6 +64,7 @@ FolderPolicy PolicyFinder::policy_of(const std::string& file) {
     if (found_.size() >= folders_max) {
         found_.clear();
     }
+    any_expires_ |= policy.live_ns != 0;
     found_[nearest] = {policy, now};
     return policy;
 }

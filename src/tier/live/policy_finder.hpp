@@ -23,8 +23,12 @@ public:
     // may be mounted over it later.
     [[nodiscard]] static Result<PolicyFinder> open(const std::string& root, FolderPolicy usual);
 
-    [[nodiscard]] FolderPolicy policy_of(const std::string& file);
+    // What was found up to `age` ago is good enough.
+    [[nodiscard]] FolderPolicy policy_of(const std::string& file,
+                                         std::chrono::nanoseconds age = believed);
     void forget();
+    // Whether a policy that was found says that replicas expire. After forget(), one may.
+    [[nodiscard]] bool any_expires() const;
 
 private:
     struct Found {
@@ -42,6 +46,7 @@ private:
     FolderPolicy usual_;
     std::unique_ptr<std::mutex> mutex_ = std::make_unique<std::mutex>();
     std::map<std::string, Found> found_;  // by folder
+    bool any_expires_ = false;
 };
 
 }  // namespace forebay::tier

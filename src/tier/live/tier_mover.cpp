@@ -3,7 +3,6 @@
 #include "tier/live/live_tier.hpp"
 
 #include "storage/transfer/gate.hpp"
-#include "tier/policy/evict_order.hpp"
 #include "tier/policy/move_order.hpp"
 #include "tier/posix/tiered_file.hpp"
 
@@ -19,7 +18,6 @@ namespace forebay::tier {
 namespace {
 
 constexpr auto look_every = std::chrono::milliseconds{200};
-constexpr std::int64_t look_at_all_ns = 10'000'000'000;
 
 }  // namespace
 
@@ -35,7 +33,7 @@ void LiveTier::run() {
             evict_old();
         }
         lock.lock();
-        if (!next && !ends_) {
+        if (!next && !ends_ && (finishes_ || to_fill_.empty())) {
             if (finishes_) {
                 break;
             }
@@ -85,6 +83,13 @@ std::shared_ptr<LiveFile> LiveTier::choose() {
 
 void LiveTier::move(const std::shared_ptr<LiveFile>& file) {
     FileLock lock{file->mutex};
+    // Whoever changes a name may wait for the file's lock, so that this does not wait in turn.
+    std::unique_lock names{names_, std::try_to_lock};
+    if (!names.owns_lock()) {
+        constexpr std::int64_t renamed_by_then_ns = 5'000'000;
+        file->retry_ns = clock_.now_ns() + renamed_by_then_ns;
+        return;
+    }
     if (!file->open && verify(*file) != 0) {
         constexpr std::int64_t retry_after_ns = 5'000'000'000;
         file->retry_ns = clock_.now_ns() + retry_after_ns;
@@ -108,6 +113,7 @@ void LiveTier::move(const std::shared_ptr<LiveFile>& file) {
     // The mover has files of its own, since programs' calls use the others meanwhile.
     auto replica = fast_->open(file->name);
     auto whole = global_->open(file->path, file->name);
+    names.unlock();
     lock.unlock();
     Result<MoveEnd> end =
         failure({ErrorCode::input_output, EIO,
@@ -150,26 +156,30 @@ void LiveTier::put_away(LiveFile& file) {
 
 // An entry that stayed would be taken for that of a later file with this inode number.
 void LiveTier::forget_unused(const LiveFile& file) {
-    const auto known = list_.find(file.name);
+    const bool is_listed = list_.has(file.name);
     const std::lock_guard lock{mutex_};
-    if (file.handles == 0 && known && !*known) {
+    if (file.handles == 0 && !is_listed) {
         files_.erase(file.name);
     }
 }
 
 void LiveTier::fill_next() {
-    std::shared_ptr<LiveFile> file;
+    WantedFill wanted;
     {
         const std::lock_guard lock{mutex_};
         if (to_fill_.empty()) {
             return;
         }
-        file = to_fill_.front().lock();
+        wanted = to_fill_.front();
         to_fill_.pop_front();
-        if (!file) {
-            return;
-        }
     }
+    if (const std::shared_ptr<LiveFile> file = wanted.file.lock()) {
+        fill_in_background(file);
+    }
+    promised_.fetch_sub(wanted.bytes, std::memory_order_relaxed);
+}
+
+void LiveTier::fill_in_background(const std::shared_ptr<LiveFile>& file) {
     std::string path;
     {
         const FileLock lock{file->mutex};
@@ -199,48 +209,12 @@ void LiveTier::fill_next() {
     file->moved.notify_all();
 }
 
-// Replicas whose time is up, and the coldest ones where fast storage is full.
-void LiveTier::evict_old() {
-    const PlaceRoom place = room();
-    const std::int64_t now = clock_.now_ns();
-    if (place.used <= place.high() && now - looked_ns_ < look_at_all_ns) {
-        return;
-    }
-    looked_ns_ = now;
-    std::vector<std::shared_ptr<LiveFile>> files;
-    std::vector<EvictCandidate> candidates;
-    for (const ListedReplica& one : list_.all_below("/")) {
-        const std::shared_ptr<LiveFile> file =
-            one.state == ReplicaState::clean ? find(one.name) : nullptr;
-        if (!file) {
-            continue;
-        }
-        const FileLock lock{file->mutex, std::try_to_lock};
-        const std::lock_guard tier_lock{mutex_};
-        const bool used = !lock.owns_lock() || file->handles > 0 || file->moving;
-        candidates.push_back({.bytes = one.bytes,
-                              .clean = true,
-                              .open = used,
-                              .pinned = lock.owns_lock() && file->policy.pinned,
-                              .heat = one.heat,
-                              .used_ns = one.used_ns,
-                              .live_ns = lock.owns_lock() ? file->policy.live_ns : 0});
-        files.push_back(file);
-    }
-    for (const std::size_t one : to_evict(candidates, {.now_ns = calendar_.now_ns(),
-                                                       .used_bytes = place.used,
-                                                       .high_bytes = place.high(),
-                                                       .low_bytes = place.low()})) {
-        const FileLock lock{files[one]->mutex};
-        const std::lock_guard tier_lock{mutex_};
-        if (files[one]->handles == 0 && !files[one]->moving && evict(parts(), files[one]->name)) {
-            ++counts_.evicted;
-            files_.erase(files[one]->name);
-        }
-    }
+int LiveTier::move_now(const std::string& path) {
+    wait_until_found();
+    return move_below(path);
 }
 
-int LiveTier::move_now(const std::string& path) {
+int LiveTier::move_below(const std::string& path) {
     int error = 0;
     for (const ListedReplica& one : list_.all_below(path)) {
         const std::shared_ptr<LiveFile> file = is_dirty(one.state) ? find(one.name) : nullptr;
@@ -264,6 +238,7 @@ int LiveTier::move_now(const std::string& path) {
 }
 
 int LiveTier::evict_now(const std::string& path) {
+    wait_until_found();
     int error = 0;
     for (const ListedReplica& one : list_.all_below(path)) {
         const std::shared_ptr<LiveFile> file = find(one.name);
@@ -291,17 +266,16 @@ int LiveTier::fill_now(int fd, const std::string& path) {
     if (!name) {
         return EIO;
     }
+    see(*name);
     const std::shared_ptr<LiveFile> file = take(*name, false);
     int error = 0;
     {
         FileLock lock{file->mutex};
         file->moved.wait(lock, [&file] { return !file->fills; });
         file->path = path;
-        const auto listed = list_.find(*name);
-        if (!(listed && *listed)) {
+        if (!list_.has(*name)) {
             error = writers_of(*file) > 0 ? EBUSY : fill(*file, fd);
-            const auto filled = list_.find(*name);
-            error = error == 0 && !(filled && *filled) ? ENOSPC : error;
+            error = error == 0 && !list_.has(*name) ? ENOSPC : error;
         }
     }
     close(file, false);
@@ -315,6 +289,10 @@ void LiveTier::end_thread(bool moves_all) {
         ends_ = !moves_all;
     }
     news_.notify_all();
+    found_.notify_all();
+    if (finder_.joinable()) {
+        finder_.join();
+    }
     if (thread_.joinable()) {
         thread_.join();
     }
@@ -334,6 +312,7 @@ std::int64_t LiveTier::finish() {
         leave();
         return 0;
     }
+    wait_until_found();
     for (const ListedReplica& one : list_.all_waiting()) {
         if (const std::shared_ptr<LiveFile> file = find(one.name)) {
             const FileLock lock{file->mutex};
@@ -342,7 +321,7 @@ std::int64_t LiveTier::finish() {
         }
     }
     end_thread(true);
-    std::int64_t left = 0;
+    std::int64_t left = cannot_list_ ? 1 : 0;  // the finder has told why
     for (const ListedReplica& one : list_.all_below("/")) {
         if (is_dirty(one.state)) {
             ++left;

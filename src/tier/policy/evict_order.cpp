@@ -46,4 +46,10 @@ std::vector<std::size_t> to_evict(std::span<const EvictCandidate> candidates,
     return chosen;
 }
 
+std::int64_t low_for_a_write(std::int64_t used_bytes, std::int64_t capacity_bytes,
+                             std::int64_t low_bytes) noexcept {
+    constexpr std::int64_t tenth = 10;
+    return std::min(low_bytes, used_bytes - capacity_bytes / tenth);
+}
+
 }  // namespace forebay::tier

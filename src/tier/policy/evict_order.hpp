@@ -32,4 +32,10 @@ struct EvictSituation {
 [[nodiscard]] std::vector<std::size_t> to_evict(std::span<const EvictCandidate> candidates,
                                                 const EvictSituation& situation);
 
+// How many bytes may still be used when room has been made for a write that found none: a tenth of
+// the capacity is freed at least, since such a write is rarely the last. Where a quota is smaller
+// than the capacity, this may be negative: then all may go.
+[[nodiscard]] std::int64_t low_for_a_write(std::int64_t used_bytes, std::int64_t capacity_bytes,
+                                           std::int64_t low_bytes) noexcept;
+
 }  // namespace forebay::tier

@@ -59,6 +59,19 @@ TEST(EvictOrder, WhoseTimeIsUpGoesWhateverRoomThereIs) {
         << "the clock was set back";
 }
 
+TEST(EvictOrder, AWriteThatFoundNoRoomGetsATenthOrMore) {
+    EXPECT_EQ(low_for_a_write(1000, 1000, 700), 700) << "full: as far as ever";
+    EXPECT_EQ(low_for_a_write(710, 1000, 700), 610);
+    EXPECT_EQ(low_for_a_write(50, 1000, 700), -50) << "a quota is used up: all may go";
+    const std::array files{clean(10, 3), clean(10, 1), clean(10, 2)};
+    EXPECT_EQ(to_evict(files, {.now_ns = now,
+                               .used_bytes = 30,
+                               .high_bytes = -1,
+                               .low_bytes = low_for_a_write(30, 40, 28)}),
+              (std::vector<std::size_t>{1}))
+        << "not more than that";
+}
+
 RC_GTEST_PROP(EvictOrderProperties, TakesNoMoreThanNeededAndNothingThatMustStay, ()) {
     std::vector<EvictCandidate> files(*rc::gen::inRange<std::size_t>(0, 9));
     EvictSituation now_full{.now_ns = now};

@@ -139,9 +139,15 @@ NameChange::NameChange(tier::LiveTier* tier, int folder, const char* name) : tie
         file_ = OwnFd{::openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)};
         path_ = kernel::path_of_descriptor(folder) + "/" + name;
         if (file_.valid()) {
-            tier_->before_unlink(file_.get());
+            tier_->before_name_change(file_.get());
             change_.emplace(tier_, file_.get());
         }
+    }
+}
+
+void NameChange::begins() {
+    if (tier_ != nullptr) {
+        held_ = tier_->hold_names();
     }
 }
 

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <sys/stat.h>
@@ -60,10 +61,13 @@ public:
     // A file whose last name is gone loses its replica.
     ~NameChange();
 
+    // All NameChanges of a request are made, and the names change next; see LiveTier::hold_names.
+    void begins();
     // What had this name now has the other one; and the other way round, if they were exchanged.
     void is_now(const NameChange& other, bool exchanged) const;
 
 private:
+    std::shared_lock<std::shared_mutex> held_;  // until after the destructor's own part
     tier::LiveTier* tier_;
     OwnFd file_;
     std::string path_;

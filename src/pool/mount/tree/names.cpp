@@ -115,7 +115,8 @@ int symlink(const FuseRequest& asked, const char* target, fuse_ino_t parent, con
 }
 
 int unlink(const FuseRequest& asked, fuse_ino_t parent, const char* name) {
-    const NameChange change{asked.server.tier(), folder(asked, parent), name};
+    NameChange change{asked.server.tier(), folder(asked, parent), name};
+    change.begins();
     return errno_of_call(::unlinkat(folder(asked, parent), name, 0));
 }
 
@@ -125,8 +126,9 @@ int rmdir(const FuseRequest& asked, fuse_ino_t parent, const char* name) {
 
 int rename(const FuseRequest& asked, fuse_ino_t parent, const char* name, fuse_ino_t to_parent,
            const char* to_name, unsigned flags) {
-    const NameChange from{asked.server.tier(), folder(asked, parent), name};
+    NameChange from{asked.server.tier(), folder(asked, parent), name};
     const NameChange to{asked.server.tier(), folder(asked, to_parent), to_name};
+    from.begins();
     const auto done = ::syscall(SYS_renameat2, folder(asked, parent), name,
                                 folder(asked, to_parent), to_name, flags);
     const int error = errno_of_call(static_cast<int>(done));
