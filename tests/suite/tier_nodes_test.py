@@ -11,6 +11,7 @@ import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,6 +19,7 @@ import pytest
 
 from suite import mounted as mo
 from suite import mpi as m
+from suite.file_systems import until
 from suite.ordinary_user import IS_ROOT
 from suite.verdict import ensure
 
@@ -168,6 +170,25 @@ def test_a_reader_waits_for_a_private_place_and_then_fails(site: Site) -> None:
     ensure((site.folder / "y").read_bytes() == OLD, "the later bytes were written over")
     (kept,) = site.rescued()
     ensure(kept.read_bytes() == NEW, "the earlier ones are nowhere")
+
+
+def test_those_who_wait_for_another_node_hold_up_nobody(site: Site) -> None:
+    """More of them than the mount has threads."""
+    names = [f"x{one}" for one in range(12)]
+    with site.nodes(KEPT, shares=False, wait=mo.SECONDS_MAX) as (one, two):
+        for name in names:
+            (one.seen / name).write_bytes(NEW)
+        (site.folder / "free").write_bytes(OLD)
+        threads = Path(f"/proc/{two.process.pid}/task")
+        with ThreadPoolExecutor(len(names)) as readers:
+            waiting = [readers.submit((two.seen / name).read_bytes) for name in names]
+            more = until(lambda: len(list(threads.iterdir())) > 8 + len(names), 60)
+            read = (two.seen / "free").read_bytes() if more else b""
+            waited = not any(reader.done() for reader in waiting)
+            one.order(".", "move")
+            ensure(all(reader.result() == NEW for reader in waiting), "what was moved is wrong")
+        ensure(more and read == OLD, "the mount waits with them")
+        ensure(waited, "nobody waited")
 
 
 def test_what_a_dead_node_left_in_shared_storage_is_taken_over(site: Site) -> None:

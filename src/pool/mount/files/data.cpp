@@ -3,8 +3,10 @@
 #include "pool/mount/serving/operations.hpp"
 #include "pool/mount/tier/tiered_files.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <fcntl.h>
 #include <memory>
@@ -20,9 +22,21 @@ int settle_for_mapping(const FuseRequest& asked, MountedInode& inode) {
     return asked.server.route().step_aside(inode.use, pool::ThroughReason::mapped);
 }
 
+// Small requests of a replica take no time, so that the thread goes on leading; large ones are
+// copied by several threads. All others of a tier may wait for a server.
+constexpr std::size_t led_bytes_max = std::size_t{32} << 10;
+
+void lead_or_pass_on(const FuseRequest& asked, const OpenHandle& handle, std::size_t bytes) {
+    const bool has_replica = handle.tiered && handle.tiered->descriptor() >= 0;
+    if (asked.server.tier() != nullptr && !(has_replica && bytes <= led_bytes_max)) {
+        asked.server.lead().pass_on();
+    }
+}
+
 int read(const FuseRequest& asked, fuse_ino_t number, std::size_t bytes, off_t offset,
          fuse_file_info* file) {
     MountedInode& inode = asked.inode(number);
+    lead_or_pass_on(asked, open_handle(file), bytes);
     if (file->lock_owner == 0) {
         if (const int error = settle_for_mapping(asked, inode); error != 0) {
             return error;
@@ -53,6 +67,10 @@ int write(const FuseRequest& asked, fuse_ino_t number, const char* from, std::si
         order.appends = (file->flags & O_APPEND) != 0;
     }
     OpenHandle& handle = open_handle(file);
+    // A sync takes long, and so does the first write after a change of attributes.
+    const bool takes_long =
+        (file->flags & O_DSYNC) != 0 || !inode.use.unprivileged.load(std::memory_order_relaxed);
+    lead_or_pass_on(asked, handle, takes_long ? SIZE_MAX : bytes);
     const std::int64_t moved = asked.server.route().write(inode.use, handle, order);
     if (moved < 0) {
         return static_cast<int>(-moved);

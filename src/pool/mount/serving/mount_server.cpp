@@ -30,6 +30,8 @@ namespace {
 
 // Serving threads: some may wait for the pool, the file system or a sync, while one reads requests.
 constexpr std::uint32_t threads_max = 8;
+// With those that wait for bytes that another node has.
+constexpr std::size_t threads_with_waits_max = 64;
 // Background requests (page reads of mappings, closes) in flight; libfuse's default of 12 is soon
 // used up.
 constexpr unsigned background_max = 64;
@@ -65,7 +67,8 @@ Error dead_mount(const std::string& path) {
 }
 
 // Whether a request may wait for a device or for another request.
-bool takes_long(const fuse_buf& request, bool below_is_local) noexcept {
+// With a tier, whoever answers READ and WRITE knows whether there is a replica.
+bool takes_long(const fuse_buf& request, bool below_is_local, bool has_tier) noexcept {
     switch (static_cast<const fuse_in_header*>(request.mem)->opcode) {
         case FUSE_FSYNC:
         case FUSE_FSYNCDIR:
@@ -73,6 +76,8 @@ bool takes_long(const fuse_buf& request, bool below_is_local) noexcept {
         case kernel::fuse_copy_file_range: return true;
         case FUSE_FORGET:
         case FUSE_BATCH_FORGET: return false;
+        case FUSE_READ:
+        case FUSE_WRITE: return !below_is_local && !has_tier;
         default: return !below_is_local;
     }
 }
@@ -141,11 +146,13 @@ Result<void> MountServer::start_tier() {
     if (!policy) {
         return failure(std::move(policy.error()));
     }
-    auto started = tier::LiveTier::start(
-        {.fast = options_.fast,
-         .global = options_.directory,
-         .policy = std::move(*policy),
-         .peer_wait_ns = std::chrono::nanoseconds{options_.tier_wait}.count()});
+    auto started =
+        tier::LiveTier::start({.fast = options_.fast,
+                               .global = options_.directory,
+                               .policy = std::move(*policy),
+                               .peer_wait_ns = std::chrono::nanoseconds{options_.tier_wait}.count(),
+                               .before_waiting = [this] { lead_.pass_on(); },
+                               .waits_for_peer = [this](int change) { note_long_wait(change); }});
     if (!started) {
         return failure(std::move(started.error()));
     }
@@ -345,7 +352,7 @@ void MountServer::serve_in_thread() {
             std::optional<UnansweredRequests::Busy> busy;
             goes_on = receive(request, busy);
             if (goes_on) {
-                if (takes_long(request, below_is_local_)) {
+                if (takes_long(request, below_is_local_, tier_ != nullptr)) {
                     lead_.pass_on();
                 }
                 fuse_session_process_buf(session_, &request);
@@ -367,12 +374,33 @@ void MountServer::serve() {
     if (options_.in_namespace || can_end_connection(connection_)) {
         trimmer_->start(session_, limit.rlim_cur);
     }
-    std::vector<std::thread> threads;
-    for (std::uint32_t i = 0; i < threads_max; ++i) {
-        threads.emplace_back([this] { serve_in_thread(); });
+    {
+        const std::scoped_lock lock{threads_mutex_};
+        for (std::uint32_t i = 0; i < threads_max; ++i) {
+            threads_.emplace_back([this] { serve_in_thread(); });
+        }
     }
-    for (std::thread& one : threads) {
+    for (std::size_t i = 0;; ++i) {
+        std::thread one;
+        {
+            const std::scoped_lock lock{threads_mutex_};
+            if (i == threads_.size()) {
+                has_served_ = true;  // nobody adds one any more
+                break;
+            }
+            one = std::move(threads_[i]);
+        }
         one.join();
+    }
+}
+
+void MountServer::note_long_wait(int change) {
+    lead_.pass_on();
+    const std::scoped_lock lock{threads_mutex_};
+    long_waits_ += change;
+    if (!has_served_ && long_waits_ + threads_max > std::ssize(threads_) &&
+        threads_.size() < threads_with_waits_max) {
+        threads_.emplace_back([this] { serve_in_thread(); });
     }
 }
 

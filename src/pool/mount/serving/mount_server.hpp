@@ -20,10 +20,14 @@
 #include "tier/live/live_tier.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
+#include <vector>
 
 namespace forebay::mount {
 
@@ -120,6 +124,9 @@ private:
     // Processes INIT; fails if the kernel lacks FUSE_DIRECT_IO_ALLOW_MMAP (Linux 6.6).
     [[nodiscard]] Result<void> agree();
     void serve_in_thread();
+    // A serving thread begins (1) or ends (-1) to wait for what another node has, maybe for
+    // minutes: a thread more serves meanwhile.
+    void note_long_wait(int change);
     // Waits until other threads have answered all other requests. False: they have not.
     [[nodiscard]] bool waits_for_others() noexcept;
     // Reads the next request, if this thread leads, which is busy from then on. False: the mount is
@@ -142,6 +149,10 @@ private:
     CustomIo io_;
     CoreYielding yielding_;  // used by the thread that leads
     fuse_session* session_ = nullptr;
+    std::mutex threads_mutex_;  // protects the next three
+    std::vector<std::thread> threads_;
+    std::ptrdiff_t long_waits_ = 0;
+    bool has_served_ = false;
 };
 
 }  // namespace forebay::mount
