@@ -70,7 +70,7 @@ def test_options_that_cannot_be_used() -> None:
     assert io_ranks_of("4", "2", **alone) == IoRanks(count=4, spread=2)
     for count, spread, why in (
         (None, "2", "there are no I/O ranks"),
-        ("auto", None, "no number from 1"),
+        ("automatic", None, "or auto"),
         ("0", None, "no number from 1"),
         ("2", "0", "no number from 1"),
         ("3", "2", "--io-ranks 4"),

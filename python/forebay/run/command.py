@@ -34,6 +34,7 @@ Examples:
   forebay run --pool . --set pool_window=1GiB -- ./serial
   forebay run --tier /scratch/me=/local/nvme/me -- mpiexec -n 8 ./program
   forebay run --io-ranks 2 -- mpiexec -n 10 ./program      the program sees 8 ranks
+  forebay run --io-ranks auto --record run.jsonl -- mpiexec -n 10 ./program
 
 With --pool, what the program writes below PATH is taken by a daemon of the node, in memory, and
 goes to the file system while the program computes. `forebay run` returns when everything is there.
@@ -55,6 +56,13 @@ N, the I/O ranks, are free for the pool (of --pool, else of the folder that you 
 program computes. They are the last ranks; with --spread GROUPS, the last ones of each of so many
 groups of consecutive ranks, which puts them on several nodes. A program that cannot have them is
 refused, or runs with all ranks and is told why. docs/io-ranks.md has more.
+
+With --io-ranks auto, N is found in the record of an earlier run, the FILE of --record, to which
+this run is appended: the bytes of an output step ÷ (bytes per second of one writer × seconds
+between steps × 0.7), or more, so that the program sees a number of ranks that is a product of two
+similar factors (of 6146 ranks it sees 6144 = 64 × 96), that of the earlier run if that can be.
+Steps, seconds and rates are those of the record's last run through a pool; without one, those of
+its collective writes by MPI-IO. On several nodes there is at least one I/O rank on each.
 
 With --compare, the program runs without Forebay and then with it. What it wrote is compared byte by
 byte, and one sentence says what came of it. It runs in copies of the folder that you are in, so
@@ -123,7 +131,9 @@ PairsOption = Annotated[
 ]
 IoRanksOption = Annotated[
     Optional[str],
-    option("--io-ranks", "N", "So many ranks are I/O ranks, which the program does not see."),
+    option(
+        "--io-ranks", "N", "So many ranks, or auto, are I/O ranks: the program does not see them."
+    ),
 ]
 SpreadOption = Annotated[
     Optional[str],

@@ -162,6 +162,8 @@ def perform(options: RunOptions) -> int:
         return _compare(options, options.comparison, world)
     plan = plan_run(options.request, world)
     _warn(plan.warnings)
+    if plan.io_ranks is not None and plan.io_ranks.why:
+        print(f"forebay: {printable(plan.io_ranks.why)}", file=sys.stderr)
     if options.tiers:
         return _run_in_tiers(plan, world, options)
     report = carry_out(plan, world, progress=_progress(has_pool=plan.pool is not None))

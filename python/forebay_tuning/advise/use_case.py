@@ -16,6 +16,7 @@ from forebay.common.model.frozen import frozen
 from forebay.common.model.units import counted
 from forebay.machine_ports import Machine
 from forebay_tuning.advise.model.advice import Advice, Lever, Question, advise
+from forebay_tuning.advise.model.io_ranks import worth_io_ranks
 from forebay_tuning.advise.model.rules import Rule
 from forebay_tuning.model.evidence import Workload, checked, from_command
 from forebay_tuning.model.portrait import Here, Portrait, doubts
@@ -141,9 +142,12 @@ def _logged(log: Path, request: AdviseRequest, sources: Sources) -> _Told:
             "another run, or describe the program in words: --ranks, --bytes."
         )
     notes = (
-        ()
-        if program.nodes or request.nodes
-        else (f"the log does not say on how many nodes: {on}?",)
+        *(
+            ()
+            if program.nodes or request.nodes
+            else (f"the log does not say on how many nodes: {on}?",)
+        ),
+        *worth_io_ranks(program.demand, source=log, nodes=on),
     )
     return _Told(
         workloads=workloads,

@@ -13,6 +13,7 @@ from forebay.common.model.units import MIB
 from forebay_tuning.model.point import Direction
 
 if TYPE_CHECKING:
+    from forebay.common.model.io_rank_count import OutputDemand
     from forebay.common.model.record import PoolRecord
     from forebay_tuning.model.course import PoolCourse
 
@@ -185,6 +186,8 @@ class ProgramIo:
     libraries: tuple[LibraryIo, ...] = ()
     pools: tuple[PoolRecord, ...] = ()
     """The traffic through Forebay's pool, only from records."""
+    demand: OutputDemand | None = None
+    """What it wrote, how often, and how fast a writer was, only from records."""
     courses: tuple[PoolCourse, ...] = ()
     """The courses of runs through the pool, as far as they were sampled."""
 

@@ -132,9 +132,11 @@ def append_run(path: Path, run: RunRecord) -> None:
 
 def _run(line: Mapping[str, Any]) -> RunRecord:
     pool = line["pool"]
-    older = {"samples": ()}  # records before there were samples lack them
+    older = {"samples": (), "storage_seconds": 0.0}  # records before these were added lack them
     return decoded(
-        RunRecord, line, pool=None if pool is None else decoded(PoolRecord, {**older, **pool})
+        RunRecord,
+        {"ranks": None, **line},
+        pool=None if pool is None else decoded(PoolRecord, {**older, **pool}),
     )
 
 

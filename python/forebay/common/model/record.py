@@ -178,6 +178,9 @@ class PoolRecord:
     files: tuple[PoolFileRecord, ...]
     files_dropped: int
     """Closed files whose counts were dropped."""
+    storage_seconds: float = 0.0
+    """Time with at least one request to the file system in flight, of whatever file; on several
+    nodes, that of the node with the most; 0 in older records."""
     samples: tuple[PoolSample, ...] = ()
     """Its counts in the course of the run; empty on several nodes, and in older records."""
 
@@ -198,6 +201,9 @@ class RunRecord:
     pool: Optional[PoolRecord] = None
     started: str = ""
     """ISO 8601, UTC."""
+    ranks: Optional[int] = None
+    """Ranks that the program saw, as the launcher's command line says; None if it does not, and in
+    older records."""
 
 
 @frozen

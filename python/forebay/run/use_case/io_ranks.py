@@ -8,12 +8,17 @@ from pathlib import Path
 
 from forebay.common.model.errors import SetupError, UsageError
 from forebay.common.model.frozen import frozen
-from forebay.common.model.launcher import Flavour, ranks_of
+from forebay.common.model.launcher import Flavour
 from forebay.common.model.program import Family, ProgramFacts
 from forebay.ports import LauncherFacts, RunWorld
 
 COUNT_VARIABLE = "FOREBAY_IO_RANKS"
 SPREAD_VARIABLE = "FOREBAY_IO_RANKS_SPREAD"
+WITHOUT_LAUNCHER = (
+    "cannot have I/O ranks (no launcher of MPI is in the command). "
+    "Say `forebay run --io-ranks 1 -- mpiexec -n 5 ./program`."
+)
+_AUTO = "auto"
 _WITHOUT = "Run it without --io-ranks: --pool alone needs no ranks of the program."
 
 
@@ -33,16 +38,27 @@ class IoRanks:
 
 
 @frozen
+class AutoIoRanks:
+    """The option --io-ranks auto: as many as the record of an earlier run asks for. `spread` is
+    None if it is to be the number of nodes."""
+
+    spread: int | None = None
+
+
+@frozen
 class IoRanksPlan:
     """The library to preload before all others of Forebay, and variables of the ranks."""
 
+    asked: IoRanks
     library: Path
     variables: Mapping[str, str]
+    why: str = ""
+    """Why there are so many, if that was chosen for the user."""
 
 
 def io_ranks_of(
     count: str | None, spread: str | None, *, has_tiers: bool, compares: bool
-) -> IoRanks | None:
+) -> IoRanks | AutoIoRanks | None:
     """The options --io-ranks and --spread, None if there are to be none. Raises UsageError if they
     cannot be used."""
     if count is None:
@@ -53,6 +69,8 @@ def io_ranks_of(
         other = "--tier" if has_tiers else "--compare"
         why = "that is not built yet" if has_tiers else "the runs would have other numbers of ranks"
         raise UsageError(f"cannot use --io-ranks with {other} ({why}). Say one of both.")
+    if count == _AUTO:
+        return AutoIoRanks(spread=None if spread is None else _number("--spread", spread))
     found = IoRanks(count=_number("--io-ranks", count), spread=_number("--spread", spread or "1"))
     if found.count % found.spread:
         raise UsageError(
@@ -65,36 +83,29 @@ def io_ranks_of(
 def plan_io_ranks(
     asked: IoRanks,
     *,
-    words: Sequence[str],
+    why: str = "",
+    ranks: int | None,
     launcher: LauncherFacts | None,
-    launcher_at: int | None,
     programs: Sequence[ProgramFacts],
     world: RunWorld,
 ) -> IoRanksPlan:
-    """How the run gets its I/O ranks. Raises UsageError or SetupError if it cannot have any: a
-    program that saw them as its own would compute something wrong."""
-    if launcher is None or launcher_at is None:
-        raise UsageError(
-            "cannot have I/O ranks (no launcher of MPI is in the command). "
-            "Say `forebay run --io-ranks 1 -- mpiexec -n 5 ./program`."
-        )
+    """How the run gets its I/O ranks; `ranks` is the number of all ranks, None if it is not known.
+    Raises UsageError or SetupError if it cannot have any: a program that saw them as its own would
+    compute something wrong."""
+    if launcher is None:
+        raise UsageError(WITHOUT_LAUNCHER)
     for program in programs:
-        why = _refusal(program)
-        if why is not None:
-            raise UsageError(f"cannot have I/O ranks ({why}). {_WITHOUT}")
-    flavour = launcher.flavour
-    ranks = ranks_of(
-        words,
-        launcher=launcher_at,
-        flavour=flavour,
-        is_program=lambda word: world.programs.locate(word) is not None,
-    )
+        refusal = _refusal(program)
+        if refusal is not None:
+            raise UsageError(f"cannot have I/O ranks ({refusal}). {_WITHOUT}")
     if ranks is not None and (fault := asked.fault(ranks)) is not None:
         raise UsageError(
             f"cannot have {asked.count} I/O ranks of {ranks} ({fault}). Start the program with as "
             "many ranks more as there are I/O ranks."
         )
     return IoRanksPlan(
+        asked=asked,
+        why=why,
         library=_library(_family(programs, launcher), world),
         variables={COUNT_VARIABLE: str(asked.count), SPREAD_VARIABLE: str(asked.spread)},
     )
@@ -106,7 +117,7 @@ def _number(option: str, text: str) -> int:
     example = "2 for each 1000 ranks of the program" if option == "--io-ranks" else "1"
     raise UsageError(
         f'cannot use {option} "{text}" (it is no number from 1 to 999999). Say a number, as '
-        f"{example}."
+        f"{example}{', or auto' if option == '--io-ranks' else ''}."
     )
 
 

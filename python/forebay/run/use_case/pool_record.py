@@ -19,6 +19,7 @@ def pool_record(outcome: PoolOutcome) -> PoolRecord:
         read_ahead=status.read_ahead if status else 0,
         files=tuple(_file(one) for one in status.files) if status else (),
         files_dropped=status.files_dropped if status else 0,
+        storage_seconds=status.storage_seconds if status else 0.0,
         samples=end.samples,
     )
 

@@ -16,6 +16,7 @@ from forebay.common.model.launcher import (
     find_launcher,
     find_programs,
     forward,
+    ranks_of,
     slurm_export,
 )
 from forebay.common.model.program import ProgramFacts
@@ -30,7 +31,7 @@ from forebay.pool.use_case.run_pool import (
     pool_paths,
 )
 from forebay.ports import LauncherFacts, RunWorld
-from forebay.run.use_case.io_ranks import IoRanks, IoRanksPlan, plan_io_ranks
+from forebay.run.use_case.io_ranks import AutoIoRanks, IoRanks, IoRanksPlan, plan_io_ranks
 from forebay.run.use_case.run_inside import look_around
 from forebay.settings.model.given import (
     ENVIRONMENT_PREFIX,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:  # a program would wait for this
     from forebay.settings.model.table import EffectiveSetting
 
 _SLURM_EXPORT = "SLURM_EXPORT_ENV"
+_SLURM_RANKS = "SLURM_NTASKS"
 BATCH_VARIABLES = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "COBALT_JOBID", "FLUX_URI")
 _SANITIZER = "ASAN_OPTIONS"
 _SANITIZER_ORDER = "verify_asan_link_order"
@@ -69,7 +71,7 @@ class RunRequest:
     record: Path | None = None
     summary: Path | None = None
     pool: tuple[Path, ...] = ()
-    io_ranks: IoRanks | None = None
+    io_ranks: IoRanks | AutoIoRanks | None = None
     is_private: bool = False
     """Whether the mount is in a namespace of the program's own."""
 
@@ -88,7 +90,9 @@ class RunPlan:
     is_enabled: bool
     warnings: tuple[str, ...]
     pool: PoolPlan | None = None
-    io_ranks: IoRanks | None = None
+    io_ranks: IoRanksPlan | None = None
+    ranks: int | None = None
+    """All ranks that the launcher is told to start, None if the command line does not say."""
     inside: str | None = None
     """The reason if nothing can be recorded: a launcher or a pool around this run. Else None."""
     command: tuple[str, ...] = ()
@@ -117,8 +121,9 @@ def plan_run(request: RunRequest, world: RunWorld) -> RunPlan:
         *_settings_warnings(effective, world),
     )
     is_enabled = _value(effective, "enabled") != "false"
-    carved = _io_ranks(request, line, programs, world) if is_enabled else None
     on = plan_nodes(effective, _launching(line, world), world)
+    asked = request.io_ranks if is_enabled else None
+    carved = _io_ranks(asked, line, programs, world, record=kept, nodes=on.nodes)
     paths = _pool_paths(request, effective, world) if is_enabled else ()
     inside = look_around(paths, request.command, world)
     if inside is not None:
@@ -136,8 +141,7 @@ def plan_run(request: RunRequest, world: RunWorld) -> RunPlan:
         line.launcher_at is None and any(one.is_of_other_libc for one in programs)
     ):
         library += f":{world.pools.library()}"
-    if paths:
-        warnings += _pool_warnings(request.command, world, on.nodes)
+    warnings += _pool_warnings(request.command, world, on.nodes) if paths else ()
     library = f"{carved.library}:{library}" if carved else library
     # These come last, since they create folders, which a failed plan must not leave behind.
     pool = _pool_plan(paths, on, mount, world)
@@ -160,7 +164,8 @@ def plan_run(request: RunRequest, world: RunWorld) -> RunPlan:
         is_enabled=is_enabled,
         warnings=warnings,
         pool=pool,
-        io_ranks=request.io_ranks if carved else None,
+        io_ranks=carved,
+        ranks=_ranks(line, world),
         inside=inside.reason if inside else None,
         command=request.command,
     )
@@ -183,17 +188,46 @@ def _pool_paths(
 
 
 def _io_ranks(
-    request: RunRequest, line: _Line, programs: Sequence[ProgramFacts], world: RunWorld
+    asked: IoRanks | AutoIoRanks | None,
+    line: _Line,
+    programs: Sequence[ProgramFacts],
+    world: RunWorld,
+    *,
+    record: Path | None,
+    nodes: int,
 ) -> IoRanksPlan | None:
-    if request.io_ranks is None:
+    """The I/O ranks, None if none are asked for. `record` is the one that is kept."""
+    why, ranks = "", _ranks(line, world)
+    if isinstance(asked, AutoIoRanks):
+        from forebay.run.use_case.auto_io_ranks import choose_io_ranks
+
+        if ranks is None and line.launcher and line.launcher.flavour is Flavour.SLURM:
+            told = world.environment.get(_SLURM_RANKS, "")
+            ranks = int(told) if told.isdecimal() else None
+        asked, why = choose_io_ranks(
+            asked,
+            record=record,
+            ranks=ranks,
+            nodes=nodes,
+            has_launcher=line.launcher is not None,
+            world=world,
+        )
+    if asked is None:
         return None
     return plan_io_ranks(
-        request.io_ranks,
-        words=line.words,
-        launcher=line.launcher,
-        launcher_at=line.launcher_at,
-        programs=programs,
-        world=world,
+        asked, why=why, ranks=ranks, launcher=line.launcher, programs=programs, world=world
+    )
+
+
+def _ranks(line: _Line, world: RunWorld) -> int | None:
+    """All ranks that the command line starts, None if it does not say."""
+    if line.launcher_at is None or line.launcher is None:
+        return None
+    return ranks_of(
+        line.words,
+        launcher=line.launcher_at,
+        flavour=line.launcher.flavour,
+        is_program=lambda word: world.programs.locate(word) is not None,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 
 from forebay import __version__
@@ -54,8 +55,8 @@ def reported(
 ) -> RunReport:
     """The report of a run that has ended. `since` is the moment at which it began."""
     found, complaint = _recorded(plan, world)
-    complaint += _tell_run(plan, finished.status, finished.seconds, outcome, world)
     worlds = tuple(world.records.cut_worlds(plan.record)) if plan.io_ranks else ()
+    complaint += _tell_run(plan, finished, outcome, world, worlds=worlds)
     if plan.io_ranks and not worlds:
         complaint += (_NO_IO_RANKS,)
     return RunReport(
@@ -115,18 +116,25 @@ def _recorded(plan: RunPlan, world: RunWorld) -> tuple[Record, tuple[str, ...]]:
 
 
 def _tell_run(
-    plan: RunPlan, status: int, seconds: float, outcome: PoolOutcome | None, world: RunWorld
+    plan: RunPlan,
+    finished: Finished,
+    outcome: PoolOutcome | None,
+    world: RunWorld,
+    *,
+    worlds: Sequence[CutWorld],
 ) -> tuple[str, ...]:
     """Appends the run itself to a record that is kept: its length, and the traffic through its
     pool, which is all that a program without MPI leaves. Returns complaints."""
     if not plan.record_is_kept:
         return ()
+    seen: set[int | None] = {one.ranks - one.io_ranks for one in worlds} or {plan.ranks}
     run = RunRecord(
         forebay=__version__,
         command=shlex.join(plan.command or plan.words),
-        seconds=seconds,
-        status=status,
+        seconds=finished.seconds,
+        status=finished.status,
         pool=None if outcome is None else pool_record(outcome),
+        ranks=seen.pop() if len(seen) == 1 else None,
     )
     try:
         world.records.append(plan.record, run)

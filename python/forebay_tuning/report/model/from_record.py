@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from forebay.common.model.errors import EvidenceError
+from forebay.common.model.io_rank_count import demand_of
 from forebay.common.model.record import (
     FileSummary,
     PoolFileRecord,
@@ -49,6 +50,7 @@ def program_of(record: Record, *, source: str) -> ProgramIo:
         gaps=tuple(_gaps(record, has_pool=bool(pools))),
         targets_known=bool(files),
         pools=pools,
+        demand=demand_of(record),
         courses=tuple(_courses(record)),
     )
 
