@@ -1,8 +1,9 @@
 /* Ways in which ranks end, with I/O ranks or without: io_ranks_ends WAY SIZE, SIZE being the number
  * of ranks that are to be seen. Compiled with -DOWN_SIZE, it has a function of MPI of its own. */
+#include "io_ranks_others.h"
+
 #include <mpi.h>
 
-#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,28 +19,6 @@ int MPI_Comm_size(MPI_Comm comm, int* size) {
 #endif
 
 enum { ranks_max = 64 };
-
-/* The processes that run this program and are none of its ranks, as it sees them. */
-static void kill_io_ranks(const int* pids, int ranks) {
-    char own[512] = "", path[300], other[512];
-    if (readlink("/proc/self/exe", own, sizeof own - 1) < 0) {
-        return;
-    }
-    DIR* processes = opendir("/proc");
-    for (struct dirent* one; (one = readdir(processes));) {
-        int pid = atoi(one->d_name), is_rank = 0;
-        for (int at = 0; at < ranks; ++at) {
-            is_rank |= pids[at] == pid;
-        }
-        memset(other, 0, sizeof other);
-        snprintf(path, sizeof path, "/proc/%s/exe", one->d_name);
-        if (pid > 0 && !is_rank && readlink(path, other, sizeof other - 1) > 0 &&
-            strcmp(own, other) == 0) {
-            kill(pid, SIGKILL);
-        }
-    }
-    closedir(processes);
-}
 
 static void refused(void) {
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -87,7 +66,7 @@ int main(int count, char** words) {
         } else if (!strcmp(way, "exit")) {
             exit(3);
         } else if (!strcmp(way, "kill_io_ranks")) {
-            kill_io_ranks(pids, ranks);
+            kill_others(pids, ranks);
             pause();
         }
     }

@@ -12,10 +12,8 @@ from pathlib import Path
 import generate_world_calls as generator
 import pytest
 
-from forebay.common.files.native_libraries import IO_RANKS_NAME
-from forebay.run.use_case.io_ranks import COUNT_VARIABLE, SPREAD_VARIABLE
 from suite import mpi as m
-from suite.command import FOREBAY, environment
+from suite.io_ranks import carved, forebay_run, library_of, same_files
 from suite.on import EACH, FULL, on
 from suite.typed import SYSTEM_PYTHON
 from suite.verdict import ensure
@@ -51,20 +49,6 @@ SHAPES = pytest.mark.parametrize(
 )
 
 
-def _library(mpi: m.Mpi) -> Path:
-    return m.LIBRARIES / mpi.family / IO_RANKS_NAME
-
-
-def _carved(mpi: m.Mpi, io_ranks: int, spread: int = 1) -> Mapping[str, str]:
-    """The environment in which a program has I/O ranks, and nothing else of Forebay."""
-    ensure(_library(mpi).exists(), f"no {_library(mpi)} (Forebay is not built). Run `make build`.")
-    return {
-        "LD_PRELOAD": str(_library(mpi)),
-        COUNT_VARIABLE: str(io_ranks),
-        SPREAD_VARIABLE: str(spread),
-    }
-
-
 def _names(library: Path, *options: str) -> set[str]:
     words = ["nm", "-D", *options, str(library)]
     said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
@@ -88,7 +72,7 @@ def _declared(mpi: m.Mpi) -> Mapping[str, str]:
 def test_every_function_that_takes_a_communicator_is_replaced(mpi: m.Mpi) -> None:
     """All functions of the installed MPI that take a communicator, group or window: those with a
     communicator are ours, by both names; groups and windows are made of communicators."""
-    exported = _names(_library(mpi), "--defined-only")
+    exported = _names(library_of(mpi), "--defined-only")
     declared = {
         name: parameters
         for name, parameters in _declared(mpi).items()
@@ -107,7 +91,7 @@ def test_every_function_that_takes_a_communicator_is_replaced(mpi: m.Mpi) -> Non
 
 @EACH
 def test_fortrans_libraries_reach_the_mpi_through_us(mpi: m.Mpi) -> None:
-    exported = _names(_library(mpi), "--defined-only")
+    exported = _names(library_of(mpi), "--defined-only")
     declared = generator.prototypes(
         generator.preprocessed("cc", [str(one) for one in INCLUDES[mpi.family]])
     )
@@ -130,7 +114,7 @@ def test_fortrans_libraries_reach_the_mpi_through_us(mpi: m.Mpi) -> None:
 @EACH
 def test_the_library_refers_to_no_mpi(mpi: m.Mpi) -> None:
     """It is loaded into shells and launchers, too."""
-    wanted = _names(_library(mpi), "--undefined-only")
+    wanted = _names(library_of(mpi), "--undefined-only")
     ensure(not [one for one in wanted if re.match(r"P?MPI|ompi", one)], str(sorted(wanted)))
 
 
@@ -141,7 +125,7 @@ def test_a_c_program_sees_the_compute_ranks_only(mpi: m.Mpi, shape: Shape, folde
     program = m.build(mpi, "io_ranks.c")
     for name, ranks, variables in (
         ("plain", seen, {}),
-        ("carved", seen + io_ranks, _carved(mpi, io_ranks, spread)),
+        ("carved", seen + io_ranks, carved(mpi, io_ranks, spread)),
     ):
         (folder / name).mkdir()
         words = [program, folder / name, seen]
@@ -149,7 +133,7 @@ def test_a_c_program_sees_the_compute_ranks_only(mpi: m.Mpi, shape: Shape, folde
         ensure(f"saw {seen}\n" in ended.text, ended.tail)
         ends = re.findall("deleted (.*)", ended.text)
         ensure(ends == ["its own", "the world's"], f"attributes at the end: {ends}")
-    _same_files(folder / "plain", folder / "carved", count=1)
+    same_files(folder / "plain", folder / "carved", count=1)
 
 
 @pytest.mark.parametrize(
@@ -169,12 +153,12 @@ def test_a_fortran_program_sees_the_compute_ranks_only(
     mpi: m.Mpi, binding: str, folder: Path
 ) -> None:
     program = m.build(mpi, f"io_ranks_{binding}.f90")
-    for name, ranks, variables in (("plain", 2, {}), ("carved", 3, _carved(mpi, 1))):
+    for name, ranks, variables in (("plain", 2, {}), ("carved", 3, carved(mpi, 1))):
         (folder / name).mkdir()
         words = [program, folder / name, "2"]
         ended = m.run(mpi, ranks, words, environment=variables).ensure_success()
         ensure("saw 2\n" in ended.text, ended.tail)
-    _same_files(folder / "plain", folder / "carved", count=2)
+    same_files(folder / "plain", folder / "carved", count=2)
 
 
 PYTHON = """
@@ -205,7 +189,7 @@ def test_mpi4py_sees_the_compute_ranks_only(mpi: m.Mpi, python: str, folder: Pat
     own = {"MPI4PY_MPIABI": mpi.family}
     if mpi is m.MPICH:
         own["LD_LIBRARY_PATH"] = str(folder / "lib")
-    variables = {**_carved(mpi, 2), **own}
+    variables = {**carved(mpi, 2), **own}
     ended = m.run(mpi, 5, [python, "-c", PYTHON, folder], environment=variables)
     ensure("saw 3\n" in ended.ensure_success().text, ended.tail)
     ensure((folder / "out").read_bytes() == b"".join(bytes([n]) * 1000 for n in range(3)), "bytes")
@@ -214,7 +198,7 @@ def test_mpi4py_sees_the_compute_ranks_only(mpi: m.Mpi, python: str, folder: Pat
 def _end(mpi: m.Mpi, way: str, io_ranks: int) -> tuple[int, str]:
     """The status of three ranks of the program, and what was printed."""
     program = m.build(mpi, "io_ranks_ends.c")
-    variables = {"LD_PRELOAD": "", **(_carved(mpi, io_ranks) if io_ranks else {})}
+    variables = {"LD_PRELOAD": "", **(carved(mpi, io_ranks) if io_ranks else {})}
     words = [program, way, "3"]
     ended = m.run(mpi, 3 + io_ranks, words, environment=variables, seconds_max=60)
     ensure(not ended.late, f"{way} hangs:\n{ended.tail}")
@@ -228,10 +212,10 @@ def _end(mpi: m.Mpi, way: str, io_ranks: int) -> tuple[int, str]:
 )
 def test_a_job_ends_as_without_io_ranks(mpi: m.Mpi, way: str) -> None:
     plain, _ = _end(mpi, way, 0)
-    carved, text = _end(mpi, way, 2)
+    status, text = _end(mpi, way, 2)
     # Hydra tells the status of the rank that left, or that of those which it has then killed.
     usual = {3, 9} if way == "exit" and mpi is m.MPICH else {plain}
-    ensure(carved in usual, f"status {carved}, not {plain}:\n{text}")
+    ensure(status in usual, f"status {status}, not {plain}:\n{text}")
 
 
 @EACH
@@ -249,7 +233,7 @@ def test_what_would_bring_other_worlds_is_refused(mpi: m.Mpi) -> None:
 @EACH
 def test_a_world_that_cannot_be_cut_is_left_whole(mpi: m.Mpi) -> None:
     program = m.build(mpi, "io_ranks_ends.c")
-    ended = m.run(mpi, 3, [program, "early", "3"], environment=_carved(mpi, 2)).ensure_success()
+    ended = m.run(mpi, 3, [program, "early", "3"], environment=carved(mpi, 2)).ensure_success()
     ensure(ended.text.count("there are no I/O ranks") == 1, ended.tail)
 
 
@@ -258,7 +242,7 @@ def test_a_world_that_cannot_be_cut_is_left_whole(mpi: m.Mpi) -> None:
 def test_an_mpi_of_another_version_is_left_alone(mpi: m.Mpi) -> None:
     """It has functions that take a communicator and that the library does not know."""
     program = m.build(mpi, "io_ranks_ends.c")
-    ended = m.run(mpi, 4, [program, "early", "4"], environment=_carved(mpi, 1)).ensure_success()
+    ended = m.run(mpi, 4, [program, "early", "4"], environment=carved(mpi, 1)).ensure_success()
     ensure(ended.text.count("there are no I/O ranks") == 1, ended.tail)
 
 
@@ -271,7 +255,7 @@ def test_a_program_with_an_mpi_function_of_its_own_is_left_alone(mpi: m.Mpi) -> 
         m.BUILD / "bin" / mpi.name,
         target="io_ranks_own_size",
     )
-    ended = m.run(mpi, 4, [program, "early", "4"], environment=_carved(mpi, 1)).ensure_success()
+    ended = m.run(mpi, 4, [program, "early", "4"], environment=carved(mpi, 1)).ensure_success()
     ensure(ended.text.count("has its MPI functions") == 1, ended.tail)
 
 
@@ -279,10 +263,8 @@ def _forebay_run(
     mpi: m.Mpi, options: Sequence[str], ranks: int, *program: object, status: int = 0
 ) -> str:
     """What `forebay run` prints."""
-    line = [*FOREBAY, "run", *options, "--", *mpi.start(ranks, {}), *map(str, program)]
-    with m.cores(mpi, ranks):
-        ended = m.launch(line, seconds_max=120, environment=environment())
-    ensure(not ended.late and ended.status == status, f"status {ended.status}:\n{ended.tail}")
+    ended = forebay_run(mpi, options, ranks, *program)
+    ensure(ended.status == status, f"status {ended.status}:\n{ended.tail}")
     return ended.text
 
 
@@ -296,7 +278,7 @@ def test_the_command_carves_them_out_and_serves_them_by_a_pool(mpi: m.Mpi, folde
     text = _forebay_run(mpi, options, 4, program, folder / "carved", "3")
     ensure("I/O ranks: 1 of 4; the program saw 3 ranks" in text, text)
     ensure("through the pool: " in text and "there were no I/O ranks" not in text, text)
-    _same_files(folder / "plain", folder / "carved", count=1)
+    same_files(folder / "plain", folder / "carved", count=1)
 
 
 @pytest.mark.full
@@ -308,7 +290,7 @@ def test_a_netcdf_file_is_that_of_as_many_plain_ranks(folder: Path) -> None:
     options = ["--io-ranks", "2", "--spread", "2", "--pool", str(folder / "carved")]
     text = _forebay_run(m.OPEN_MPI, options, 6, program, folder / "carved" / "x.nc")
     ensure("I/O ranks: 2 of 6; the program saw 4 ranks" in text, text)
-    _same_files(folder / "plain", folder / "carved", count=1)
+    same_files(folder / "plain", folder / "carved", count=1)
 
 
 ABORTING = """
@@ -341,11 +323,3 @@ def test_the_command_says_that_there_were_none(folder: Path) -> None:
     options = ["--io-ranks", "1", "--pool", str(folder)]
     text = _forebay_run(m.OPEN_MPI, options, 2, "true")
     ensure("there were no I/O ranks" in text, text)
-
-
-def _same_files(one: Path, other: Path, *, count: int) -> None:
-    names = sorted(path.name for path in one.iterdir())
-    ensure(len(names) == count, f"{count} files were to be written: {names}")
-    ensure(names == sorted(path.name for path in other.iterdir()), f"not {names} in {other}")
-    for name in names:
-        ensure((one / name).read_bytes() == (other / name).read_bytes(), f"{name} is another")
