@@ -16,6 +16,7 @@ for step in range(first, first + 20):
     if step % 10 == 9:
         with Path("checkpoint.new").open("wb") as new:
             np.savez(new, state=state, step=step + 1)
+            new.flush()
             os.fsync(new.fileno())  # only a whole checkpoint takes the old one's name
         Path("checkpoint.new").replace(checkpoint)
 np.save("state.npy", state)

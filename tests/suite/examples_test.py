@@ -11,12 +11,12 @@ import pytest
 
 from suite import mpi as m
 from suite.pooled import first_difference, tree
-from suite.typed import SYSTEM_PYTHON, Shell, blocks
+from suite.typed import PYTHON, Shell, blocks
 from suite.verdict import ensure
 
 EXAMPLES = m.ROOT / "examples"
-# Each with what it needs: an executable, or a module of Debian's Python. The first three are in
-# `make test`.
+# Each with what it needs: an executable, or a module of the examples' Python. The first three are
+# in `make test`.
 NEEDS = {
     "c-mpi-io": "mpicc.openmpi",
     "fortran-restart": "gfortran",
@@ -25,6 +25,7 @@ NEEDS = {
     "h5py-mpi4py": "import h5py, mpi4py",
     "netcdf-fortran": "nf-config",
     "netcdf-python": "import netCDF4",
+    "torch-checkpoint": "import torch",
     "pool-switch": "gfortran",
     "snakemake-rule": "snakemake",
     "shallow-water": "mpifort",
@@ -37,7 +38,7 @@ TAKEN = re.compile(r"^through the pool: ([0-9.]+ \w+) of [1-9]\d* files?,", re.M
 
 def _missing(need: str) -> bool:
     if need.startswith("import "):
-        done = subprocess.run([SYSTEM_PYTHON, "-c", need], capture_output=True, check=False)
+        done = subprocess.run([PYTHON, "-c", need], capture_output=True, check=False)
         return done.returncode != 0
     return bool(need) and shutil.which(need) is None
 

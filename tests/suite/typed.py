@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -13,6 +14,8 @@ from suite import mpi as m
 from suite.command import FOREBAY, environment
 
 SYSTEM_PYTHON = "/usr/bin/python3"  # for which Debian's packages are
+PYTHON = os.environ.get("FOREBAY_TEST_PYTHON", SYSTEM_PYTHON)
+"""The Python of the examples: another one than Debian's where it has what they need."""
 SECONDS_MAX = 300
 # Without Forebay, what stands behind `--` is run as it is.
 _LEFT_OUT = '#!/bin/bash\nwhile [[ $1 != -- ]]; do shift; done\nshift\nexec "$@"\n'
@@ -35,17 +38,18 @@ class Said:
 
 class Shell:
     """A shell in a folder, whose `mpicc` and `mpiexec` are Open MPI's, and whose `python3` is
-    Debian's. `plain`: its `forebay` only starts the program."""
+    PYTHON. `plain`: its `forebay` only starts the program."""
 
     def __init__(self, folder: Path, tools: Path, *, plain: bool = False) -> None:
         tools.mkdir(parents=True)
         self.folder = folder
-        own = _LEFT_OUT if plain else f'#!/bin/sh\nexec {shlex.join(FOREBAY)} "$@"\n'
-        (tools / "forebay").write_text(own)
-        (tools / "forebay").chmod(0o755)
+        if plain:
+            _script(tools / "forebay", _LEFT_OUT)
+        else:
+            _started_by(tools / "forebay", *FOREBAY)
         for name in ("mpicc", "mpiexec"):
             (tools / name).symlink_to(f"/usr/bin/{name}.{m.OPEN_MPI.family}")
-        (tools / "python3").symlink_to(SYSTEM_PYTHON)
+        _started_by(tools / "python3", PYTHON)
         self.variables = environment(**_OPEN_MPI, PYTHONDONTWRITEBYTECODE="1")
         del self.variables["PYTHONPATH"]  # `forebay` needs none, and python3 is another one
         self.variables["PATH"] = f"{tools}:{self.variables['PATH']}"
@@ -64,6 +68,16 @@ class Shell:
             check=False,
         )
         return Said(done.returncode, done.stdout, done.stderr)
+
+
+def _started_by(path: Path, *words: str) -> None:
+    """Makes a command of words. A link to the Python of a virtual environment would not find it."""
+    _script(path, f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')
+
+
+def _script(path: Path, text: str) -> None:
+    path.write_text(text)
+    path.chmod(0o755)
 
 
 def blocks(page: Path) -> Sequence[str]:
