@@ -108,7 +108,8 @@ Result<void> put_choice(ParseState& to, const std::string& text) {
 Result<void> put_count(std::int64_t& to, const std::string& text, std::int64_t least) {
     const auto number = command_line::whole_number("the number", text);
     if (!number || *number < least) {
-        return wrong(fmt::format("\"{}\" is no number of at least {}. Give one.", text, least));
+        return wrong(fmt::format("cannot use \"{}\" (it is no number of at least {}). Give one.",
+                                 text, least));
     }
     to = *number;
     return {};

@@ -45,7 +45,8 @@ template <std::int64_t MetaCommand::* member, std::int64_t least>
 Result<void> put_number(MetaCommand& to, const std::string& text) {
     const auto number = measure::parse_size(text);
     if (!number || *number < least) {
-        return wrong(fmt::format("\"{}\" is no number of at least {}. Give one.", text, least));
+        return wrong(fmt::format("cannot use \"{}\" (it is no number of at least {}). Give one.",
+                                 text, least));
     }
     to.*member = *number;
     return {};

@@ -19,6 +19,9 @@ SUBCOMMANDS = ("run", "doctor", "settings", "simulate", *_OF_TUNING, *_OTHERS)
 """The subcommands in the order of the help. Each is a folder of `forebay` or `forebay_tuning` with
 a SHORT_HELP, whose module `command` has a function `attach(app)`."""
 
+_STARTING_PROGRAMS = ("forebay run", "forebay job-script")
+"""Whose options are mixed up with those of the program or of its launcher."""
+
 _HELP = """A pool in front of the parallel file system, for programs that nobody has to change.
 Writes return at the speed of memory, and a daemon of the node writes them out while the program
 computes; MPI-IO's collective calls become few, large, aligned requests; and what a file system
@@ -54,20 +57,32 @@ def perform(words: Sequence[str]) -> int:
         if type(error).__name__ == "NoArgsIsHelpError":
             error.show()
             return UsageError.exit_code
-        raise UsageError(_told(error)) from error
+        raise UsageError(_told(error, _meant(command, words))) from error
     return status if isinstance(status, int) else 0
 
 
-def _told(error: Any) -> str:
+def _meant(command: Any, words: Sequence[str]) -> str:
+    """The subcommand that `words` begin with, behind the names that lead to it. Not every error has
+    a context that knows it."""
+    path = "forebay"
+    for word in words:
+        command = getattr(command, "commands", {}).get(word)
+        if command is None:
+            break
+        path += f" {word}"
+    return path
+
+
+def _told(error: Any, command: str) -> str:
     """The error as all messages are: *problem (why). What to do next.*"""
-    context = getattr(error, "ctx", None)
-    command = context.command_path if context else "forebay"
     why = str(error.format_message()).strip().rstrip(".")
     why = why.replace("Value error, ", "").replace(". Did you mean", "; did you mean")
     why = re.sub(r" \(Possible options: (.+)\)$", r"; did you mean \1?", why)
+    starts = command in _STARTING_PROGRAMS
     return (
         f"cannot carry out `{command}` ({why[:1].lower()}{why[1:]}). "
-        f"See what there is: {command} --help"
+        + (f"Name the program behind all options: {command} -- ./program. " if starts else "")
+        + f"See what there is: {command} --help"
     )
 
 

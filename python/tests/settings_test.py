@@ -80,6 +80,14 @@ def test_typing_mistake_in_a_file_tells_line_key_and_nearest_key(tmp_path: Path)
     assert 'Did you mean "cb_buffer_size"?' in message
 
 
+def test_a_name_like_no_settings_is_not_guessed_at(table: SettingsTable) -> None:
+    """`forebay settings ""` asked whether "view_pieces_max" was meant."""
+    for name in ("", "nosuch"):
+        with pytest.raises(SettingsError, match="nor is one called something similar") as told:
+            table.named(name)
+        assert "Did you mean" not in str(told.value)
+
+
 def test_wrong_value_in_a_file_tells_its_line(tmp_path: Path) -> None:
     file = write(tmp_path, 'enabled = true\n"cb_nodes" = "many"\n')
     assert f"{file}:2:" in failure(file)

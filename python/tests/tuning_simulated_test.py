@@ -157,6 +157,9 @@ def test_words_change_the_machine_that_is_probed() -> None:
     for word in ("processes=4", "stripe_bytes=1MiB", "/scratch", "speed=3"):
         with pytest.raises(UsageError, match="Known are call_time, "):
             changed_by(PLATFORM, [word], simulator_keys())
+    for word in ("nodes=x", "targets=0", "ranks_per_node="):
+        with pytest.raises(UsageError, match="is no whole number of at least 1"):
+            changed_by(PLATFORM, [word], simulator_keys())
 
 
 def portrait(native: NativeSimulator, *words: str) -> Portrait:

@@ -151,9 +151,10 @@ class _Outputs:
 def _check_sources(*sources: object) -> None:
     given = sum(one is not None for one in sources)
     if given != 1:
+        why = "it is said in several ways" if given else "nothing says it"
         raise UsageError(
-            "say once what the program does (one of --darshan, --record, --command, or --ranks "
-            f"with --bytes; there are {given} of them). See forebay advise --help."
+            f"it is not known what the program does ({why}). Say it once, by --darshan, --record, "
+            "--command, or --ranks with --bytes."
         )
 
 

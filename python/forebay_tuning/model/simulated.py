@@ -25,6 +25,8 @@ _PROBED = {
     *("process_bytes", "read", "same", "seed", "moment"),
 }
 """The keys that probing sets itself."""
+_SIZES = ("nodes", "ranks_per_node", "targets")
+"""The keys that probing has to know itself. The simulator refuses wrong values of others."""
 
 
 def changed_by(platform: Platform, words: Sequence[str], keys: SimulatorKeys) -> Platform:
@@ -39,21 +41,23 @@ def changed_by(platform: Platform, words: Sequence[str], keys: SimulatorKeys) ->
                 "launcher, but KEY=VALUE of what is simulated, and probing sets the points "
                 f"itself). Known are {', '.join(sorted(known))}."
             )
-        platform = _with(platform, name, value)
+        if name in _SIZES:
+            platform = _with(platform, name, value)
     return platform
 
 
 def _with(platform: Platform, name: str, value: str) -> Platform:
-    """The platform with one key applied. Malformed numbers are left for the simulator to refuse."""
+    """The platform with the size `name`. Raises UsageError if `value` is none."""
     if not value.isascii() or not value.isdigit() or int(value) < 1:
-        return platform
+        raise UsageError(
+            f'cannot use "{name}={value}" (it is no whole number of at least 1). Write it as in '
+            f"{name}=8."
+        )
     if name == "nodes":
         return replace(platform, nodes=int(value))
     if name == "ranks_per_node":
         return replace(platform, ranks_per_node=int(value))
-    if name == "targets":
-        return replace(platform, targets=int(value))
-    return platform
+    return replace(platform, targets=int(value))
 
 
 def as_simulated(point: Point, *, requests: int = REQUESTS_MOST) -> Point:

@@ -182,7 +182,7 @@ def number(name: str, text: str, *, least: int) -> int:
     """The whole number in `text`. Raises BenchUsageError if it is none, or is below `least`."""
     if not re.fullmatch(r"\d+", text, re.ASCII) or int(text) < least:
         raise BenchUsageError(
-            f'{name} cannot be "{text}" (a number of at least {least}). Give one.'
+            f'{name} cannot be "{text}" (it is no whole number of at least {least}). Give one.'
         )
     return int(text)
 

@@ -128,7 +128,7 @@ def may_stop(findings: Sequence[Finding], *, pairs: int, design: Design) -> bool
 def _checked(design: Design) -> Design:
     if not 0 < design.margin < 1:
         raise BenchUsageError(
-            f"cannot use --margin {design.margin:g} (it is no fraction between 0 and 1). "
+            f"cannot use --margin {design.margin:.0%} (it is no fraction between 0 and 1). "
             "Write it as in --margin 5%."
         )
     least = next(n for n in range(1, 64) if signed_rank_cut(n, level=design.level)[0])

@@ -54,7 +54,7 @@ class LocalMachine:
             if not real.is_dir():
                 raise UsageError(
                     f"{path} is not a directory (it is a file). Give the directory that it is in: "
-                    f"{path.parent}."
+                    f"{path.parent}"
                 )
             mount = mount_of(real, mountinfo())
             usage = shutil.disk_usage(real)

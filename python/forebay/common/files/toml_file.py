@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from forebay.common.files.safe_files import read_to_apply
-from forebay.common.model.errors import ForebayError
+from forebay.common.model.errors import ForebayError, reason_of
 from forebay.common.model.frozen import frozen
 from forebay.common.model.newer_toml import tomllib
 
@@ -18,7 +18,7 @@ def read_toml(path: Path, error: type[ForebayError], *, what: str, remedy: str) 
     try:
         return tomllib.loads(read_to_apply(path).decode("utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as cause:
-        raise error(f"cannot read the {what} {path} ({cause}). {remedy}") from cause
+        raise error(f"cannot read the {what} {path} ({reason_of(cause)}). {remedy}") from cause
 
 
 @frozen

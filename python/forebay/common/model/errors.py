@@ -1,6 +1,11 @@
 """The one tree of exceptions. A message has the form "problem (why). What to do next."."""
 
 
+def reason_of(error: Exception) -> str:
+    """Why something failed, in words: of a system call without its number and its file's name."""
+    return getattr(error, "strerror", None) or str(error)
+
+
 class ForebayError(Exception):
     """An error that the user can act on; the command ends with `exit_code`."""
 

@@ -49,7 +49,7 @@ class PoolSocket:
             raise _unreachable(path, "nobody listens there")
         problem = folder_problem(path.parent)
         if problem is not None:
-            raise _mistrusted(path, f"of its folder, {problem}")
+            raise _mistrusted(path, f"its folder is not safe: {problem}")
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._socket.settimeout(CONNECT_SECONDS_MAX)  # connect blocks if the backlog is full
         try:

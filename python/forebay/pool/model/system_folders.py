@@ -38,6 +38,6 @@ def check_place(path: Path) -> None:
         why = next((why for root, why in _WHY.items() if path.is_relative_to(root)), None)
     if why is not None:
         raise UsageError(
-            f"cannot pool {path} ({why}). Name the folder that the program writes its output to, "
-            "for instance the one that you are in: --pool ."
+            f"cannot pool {path} ({why}). Name the folder that the program writes its output to; "
+            "the one that you are in is ."
         )

@@ -53,8 +53,10 @@ def overrides_of(assignments: Sequence[str] | None) -> tuple[Override, ...]:
 def _override(text: str) -> Override:
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
+        shown = f"{name}=VALUE" if name.isidentifier() else "cb_nodes=2"
         raise UsageError(
-            f'cannot use --set "{text}" (it is not KEY=VALUE). Write --set cb_nodes=2.'
+            f'cannot use --set "{text}" (it is not KEY=VALUE). Write --set {shown}; `forebay '
+            "settings` lists keys and values."
         )
     return Override(name.strip(), value)
 

@@ -182,13 +182,13 @@ class SettingsTable:
         """The setting with that name or MPI_Info key, or None."""
         return next((setting for setting in self.settings if name in setting.names), None)
 
-    def nearest(self, name: str) -> str:
-        """The name or MPI_Info key most similar to `name`."""
+    def nearest(self, name: str) -> str | None:
+        """The name or MPI_Info key most similar to `name`; None if none is similar."""
         import difflib
 
         names = [one for setting in self.settings for one in setting.names]
-        close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.0)
-        return close[0] if close else names[0]
+        close = difflib.get_close_matches(name.lower(), names, n=1)
+        return close[0] if close else None
 
     def of(self, override: Override) -> Setting:
         """The setting that `override` sets. Raises SettingsError if there is none."""
@@ -207,9 +207,11 @@ class SettingsTable:
         return setting
 
     def _unknown(self, name: str) -> SettingsError:
+        near = self.nearest(name)
+        why = "a typing mistake?" if near else "nor is one called something similar"
+        meant = f'Did you mean "{near}"? ' if near else ""
         return SettingsError(
-            f'no setting is called "{name}" (a typing mistake?). '
-            f'Did you mean "{self.nearest(name)}"? `forebay settings` lists all.'
+            f'no setting is called "{name}" ({why}). {meant}`forebay settings` lists all.'
         )
 
     def check(self, override: Override) -> str:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from forebay.common.files.safe_files import read_to_apply, write_named
-from forebay.common.model.errors import ProbeError
+from forebay.common.model.errors import ProbeError, reason_of
 from forebay_tuning.advise.model.advice import Advice, Item, Lever, Settings
 from forebay_tuning.model.evidence import Workload, checked
 from forebay_tuning.model.point import Direction, Point
@@ -42,7 +42,12 @@ def read_advice(path: Path) -> tuple[Advice, ...]:
         found = tuple(_advice(one) for one in document["advice"])
     except (OSError, UnicodeDecodeError) as error:
         raise ProbeError(
-            f"cannot read the advice {path} ({error}). Make it: forebay advise -o FILE."
+            f"cannot read the advice {path} ({reason_of(error)}). Make it: forebay advise -o FILE."
+        ) from error
+    except json.JSONDecodeError as error:
+        raise ProbeError(
+            f"cannot use the advice {path} (it is not JSON: {error}). Name what `forebay advise "
+            "-o FILE` has written."
         ) from error
     except (ValueError, KeyError, TypeError) as error:
         raise ProbeError(
