@@ -6,11 +6,13 @@ behind ## what the message has to name."""
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import re
 import shlex
 import sys
 import traceback
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,13 +20,18 @@ import pytest
 
 import forebay.application
 import forebay.main
+from forebay.common.model.errors import UsageError
 from suite import mpi as m
 from suite.verdict import ensure
 
 SHARE_LEAST = 0.95
 """The share of wrong uses that have to be answered."""
+AT_ONCE = 4
+"""Several uses at a time: some wait for launchers and daemons."""
+SECONDS_MAX = 900
 FORM = re.compile(r"(?:forebay|ERROR): (?:nothing was measured: )?(.+ \(.+\)\. \S.*)")
 RULE = re.compile(r"-{20,}")
+HELP = re.compile(r"See what there is: forebay((?: [a-z-]+)*) --help$", re.MULTILINE)
 
 RUN = """
 runn -- true ## runn
@@ -304,6 +311,37 @@ def carried_out(use: WrongUse, folder: Path, told: Path) -> Said:
     return Said(status=status, output=output.read_text(), errors=errors.read_text())
 
 
+@dataclass(frozen=True)
+class Answer:
+    """What was said to a wrong use, and whether it has changed something in its folder."""
+
+    use: WrongUse
+    said: Said
+    has_changed_something: bool
+
+
+def answers(uses: Sequence[WrongUse], place: Path) -> list[Answer]:
+    """What is said to each, in their order. `place` is an empty folder."""
+    forebay.application.application()  # imports all commands
+    with pytest.raises(UsageError):  # imports what they import when they parse their words
+        forebay.application.perform(["doctor", "-n", "0"])
+    with multiprocessing.get_context("fork").Pool(AT_ONCE) as workers:
+        tasks = [(use, place) for use in uses]
+        return workers.starmap_async(_answer, tasks, chunksize=1).get(SECONDS_MAX)
+
+
+def _answer(use: WrongUse, place: Path) -> Answer:
+    """Each worker has a folder of its own, so it is known which use has changed something."""
+    own = place / str(os.getpid())
+    folder = own / "here"
+    if not own.exists():
+        folder.mkdir(parents=True)
+        prepared(folder)
+    before = shown(folder)
+    said = carried_out(use, folder, own / "told")
+    return Answer(use=use, said=said, has_changed_something=shown(folder) != before)
+
+
 def _status(use: WrongUse, folder: Path) -> int:
     sys.stdout, sys.stderr = os.fdopen(1, "w"), os.fdopen(2, "w")
     os.chdir(folder)
@@ -336,6 +374,13 @@ def own_lines(text: str) -> list[str]:
     return lines
 
 
+def _is_of(path: str, words: Sequence[str]) -> bool:
+    """Whether a command's names are those that `words` begin with."""
+    names = path.split()
+    knows_none = words[0] not in forebay.application.SUBCOMMANDS
+    return tuple(names) == tuple(words[: len(names)]) and (bool(names) or knows_none)
+
+
 def complaints(use: WrongUse, said: Said) -> list[str]:
     """What is missing in the answer."""
     lines = own_lines(said.errors)
@@ -346,6 +391,9 @@ def complaints(use: WrongUse, said: Said) -> list[str]:
         "something on standard output": bool(said.output),
         "not one message of the form: problem (why). What to do next.": len(messages) != 1
         or "" in messages,
+        "the help of another command": not all(
+            _is_of(path, use.words) for path in HELP.findall(said.errors)
+        ),
         f"{use.named} is not named": use.named.replace("LONG", LONG) not in said.errors,
     }
     return [text for text, is_so in told.items() if is_so]
@@ -358,20 +406,16 @@ def shown(folder: Path) -> dict[str, bytes]:
 
 def test_wrong_uses_are_answered(tmp_path: Path) -> None:
     ensure((m.LIBRARIES / "forebayd").exists(), f"no {m.LIBRARIES} (not built). Run `make build`.")
-    forebay.application.application()  # imports all commands
-    (tmp_path / "here").mkdir()
-    folder = prepared(tmp_path / "here")
-    before = shown(folder)
     uses = wrong_uses()
     failed: list[str] = []
-    for use in uses:
-        said = carried_out(use, folder, tmp_path / "told")
-        ensure("Traceback" not in said.errors, f"{use.line}\n{said.errors}")
-        ensure(said.status != 0, f"status 0: {use.line}\n{said.output}{said.errors}")
-        missing = complaints(use, said)
+    for answer in answers(uses, tmp_path):
+        line, said = answer.use.line, answer.said
+        ensure("Traceback" not in said.errors, f"{line}\n{said.errors}")
+        ensure(said.status != 0, f"status 0: {line}\n{said.output}{said.errors}")
+        ensure(not answer.has_changed_something, f"{line} has changed something in its folder")
+        missing = complaints(answer.use, said)
         if missing:
-            failed.append(f"{use.line} [{said.status}]: {'; '.join(missing)}\n{said.errors[-600:]}")
-        ensure(shown(folder) == before, f"{use.line} has changed something in its folder")
+            failed.append(f"{line} [{said.status}]: {'; '.join(missing)}\n{said.errors[-600:]}")
     ensure(len(uses) >= 100, f"{len(uses)} wrong uses only")
     text = "\n".join(failed)
     print(f"{len(failed)} of {len(uses)} wrong uses are not answered as they should be\n{text}")
@@ -384,6 +428,9 @@ def test_wrong_uses_are_answered(tmp_path: Path) -> None:
         ("forebay: cannot pool x (there is none). Make it.", True),
         ("forebay: cannot pool x.", False),
         ("forebay: cannot pool x (there is none). Make it.\nand more", False),
+        ("forebay: no x (none). See what there is: forebay run --help", True),
+        ("forebay: no x (none). See what there is: forebay --help", False),
+        ("forebay: no x (none). See what there is: forebay pool --help", False),
         ("ERROR: no x (none). Make it.\n" + "-" * 60 + "\nmpiexec\n" + "-" * 60, True),
     ],
 )
