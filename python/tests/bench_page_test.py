@@ -117,6 +117,9 @@ def test_points_of_hpio_are_small_charts_of_equal_colours() -> None:
         assert f"<!-- {panel} -->" in rates.svg
     assert rates.svg.count("<!-- collective -->") == 1
     assert "1: " in rates.caption, "long names of points stand in the caption"
+    spread = list(pictures_of(result))[-1]
+    assert "<!-- write array posix 2 -->" in spread.svg, "names that left no room for the dots"
+    assert max(len(one) for one in re.findall("<!-- (.*?) -->", spread.svg)) <= 44
     (one, *others) = of_storms().measurements
     late = replace(
         result, measurements=(calls(one, 4), *(calls(other, 4) for other in others[:-1]))
@@ -125,6 +128,15 @@ def test_points_of_hpio_are_small_charts_of_equal_colours() -> None:
     latency = list(pictures_of(late))[1]
     assert latency.title == "Latency of calls"
     assert colours_of(latency.svg) == {"var(--series-3)"}, "shared has another colour than above"
+
+
+def test_a_chart_has_no_places_for_points_that_it_lacks() -> None:
+    """Each of four charts had a dot at one of two places."""
+    (one,) = of_many(1).measurements
+    points = [Facet(panel=name, series="posix", position=name, axis="case") for name in ("a", "b")]
+    measured = [replace(one, facet=point) for point in points]
+    (rates, *_) = pictures_of(replace(of_many(1), measurements=tuple(measured)))
+    assert [rates.svg.count(f"<!-- {name} -->") for name in ("a", "b")] == [2, 2]  # title and tick
 
 
 def test_few_calls_have_no_distribution() -> None:

@@ -571,7 +571,7 @@ def test_the_page_holds_everything_itself() -> None:
     assert "(0%)" not in text
     one = result_of(123.0).measurements[0]
     twice = render(replace(result_of(123.0), measurements=(replace(one, rates=(1.0, 2.0)),)))
-    assert "1 – 2 (50% sure)" in twice
+    assert "1\u00a0–\u2060\u00a02 (50%\u00a0sure)" in twice, "a line may end before the bracket"
     for outside in ("http-equiv", "<script", "<link", 'src="http', "url(http"):
         assert outside not in text
 

@@ -150,7 +150,8 @@ def test_the_page_draws_the_course() -> None:
     from forebay_tuning.report.report.page import render
 
     page = render(found(RUN))
-    assert "Through the pool: ./model" in page
+    assert "<h2>Through the pool</h2>" in page, "the page begins with the command"
+    assert "Through the pool: ./model" in render(found(RUN, RUN))
     for label in ("deposits of programs", "written to the file system", "MiB/s", "(pool_cap)"):
         assert f"<!-- {label}" in page or label in page, label
     assert "Through the pool" not in render(found(replace(RUN, pool=replace(POOL, samples=()))))

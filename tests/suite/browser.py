@@ -28,7 +28,7 @@ _ON_PIPE = 'exec 3<&"$1" 4>&"$2"; shift 2; exec "$@"'
 
 
 class Browser:
-    """One page in one window. `seen`: all events since it was opened, in order."""
+    """The window that was opened last. `seen`: all events since then, in order."""
 
     def __init__(self, requests: int, answers: int) -> None:
         self.seen: list[dict[str, Any]] = []
@@ -39,7 +39,8 @@ class Browser:
         self._session = ""
 
     def open(self, path: Path, *, width: int, height: int) -> None:
-        """Loads the page to its end."""
+        """Loads the page to its end, in a new window if there is one already."""
+        self._session = ""
         target = self.do("Target.createTarget", url="about:blank")["targetId"]
         attached = self.do("Target.attachToTarget", targetId=target, flatten=True)
         self._session = attached["sessionId"]

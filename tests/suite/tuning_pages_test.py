@@ -19,13 +19,15 @@ from suite.on import FULL
 from suite.prober import PACKAGES
 from suite.verdict import ensure
 
-WIDTH, HEIGHT = 1280, 900
-NARROW = 360
+WIDE, NARROW, HEIGHT = 1200, 360, 900
+"""A window on a desk, and a telephone, in px."""
 SECONDS_MAX = 300
-# Elements that reach out of the window, and pictures without a size; content that scrolls inside
-# `.wide` is there to be scrolled.
+# Elements that reach out of the window, pictures without a size, and labels of pictures that reach
+# out of them or lie over each other; content that scrolls inside `.wide` is there to be scrolled.
 LOOK = """(() => {
-  const wide = [], empty = [], most = document.documentElement.clientWidth + 0.5;
+  const said = one => [...one.childNodes].find(node => node.nodeType === Node.COMMENT_NODE);
+  const label = one => `label "${said(one) ? said(one).data.trim() : one.id}"`;
+  const wide = [], empty = [], cut = [], most = document.documentElement.clientWidth + 0.5;
   for (const one of document.querySelectorAll('body, body *')) {
     const box = one.getBoundingClientRect();
     const name = `${one.tagName.toLowerCase()} ${one.textContent.trim().slice(0, 40)}`;
@@ -37,8 +39,22 @@ LOOK = """(() => {
     if (['svg', 'IMG', 'CANVAS'].includes(one.tagName) && !(box.width > 50 && box.height > 50))
       empty.push(`${name}: ${box.width} x ${box.height}`);
   }
+  for (const picture of document.querySelectorAll('svg')) {
+    const frame = picture.getBoundingClientRect();
+    const boxes = [...picture.querySelectorAll('g[id^=text]')]
+      .map(one => [one, one.getBoundingClientRect()]).filter(([_, box]) => box.width > 0);
+    for (const [one, box] of boxes)
+      if (box.left < frame.left - 1 || box.right > frame.right + 1
+          || box.top < frame.top - 1 || box.bottom > frame.bottom + 1)
+        cut.push(`${label(one)} is cut off`);
+    for (const [at, [one, box]] of boxes.entries())
+      for (const [other, its] of boxes.slice(at + 1))
+        if (Math.min(box.right, its.right) - Math.max(box.left, its.left) > 2
+            && Math.min(box.bottom, its.bottom) - Math.max(box.top, its.top) > 2)
+          cut.push(`${label(one)} lies over ${label(other)}`);
+  }
   return {
-    wide, empty,
+    wide, empty, cut,
     across: document.documentElement.scrollWidth,
     pictures: document.querySelectorAll('svg').length,
     words: document.body.innerText,
@@ -157,38 +173,37 @@ PAGES: dict[str, tuple[Callable[[Path], Path], int]] = {
 }
 
 
-@FULL
-@pytest.mark.parametrize("name", PAGES)
-def test_page_is_shown_whole_and_alone(name: str, folder: Path) -> None:
-    make, pictures = PAGES[name]
-    page = make(folder)
-    with browser(folder) as shown:
-        shown.open(page, width=WIDTH, height=HEIGHT)
-        found = shown.evaluate(LOOK.replace("SCROLLED", "false"))
-        shown.screenshot(folder / f"{name}.png")
-        ensure_alone(shown, page)
-        ensure_whole(found, WIDTH)
-        ensure(found["pictures"] >= pictures, f"{found['pictures']} pictures, not {pictures}")
-        for text in ("undefined", "NaN", "None", "{{", "nan"):
-            ensure(text not in found["words"].split(), f'"{text}" is on the page')
-
-
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=() if name == QUICK else FULL) for name in PAGES]
 )
-def test_page_fits_a_telephone_by_day_and_night(name: str, folder: Path) -> None:
-    page = PAGES[name][0](folder)
+def test_page_is_shown_whole_on_a_desk_and_on_a_telephone_by_day_and_night(
+    name: str, folder: Path
+) -> None:
+    make, pictures = PAGES[name]
+    page = make(folder)
     with browser(folder) as shown:
-        shown.open(page, width=NARROW, height=HEIGHT)
-        for scheme in ("light", "dark"):
-            feature = {"name": "prefers-color-scheme", "value": scheme}
-            shown.do("Emulation.setEmulatedMedia", features=[feature])
-            ensure_whole(shown.evaluate(LOOK.replace("SCROLLED", "true")), NARROW)
-            faint = shown.evaluate(CONTRASTS)
-            ensure(not faint, f"hard to read in the {scheme}: {faint}")
-            shown.screenshot(folder / f"{name}-narrow-{scheme}.png")
+        for width in (WIDE, NARROW):
+            shown.open(page, width=width, height=HEIGHT)
+            for scheme in ("light", "dark"):
+                feature = {"name": "prefers-color-scheme", "value": scheme}
+                shown.do("Emulation.setEmulatedMedia", features=[feature])
+                found = look_at(shown, scrolled=width == NARROW)
+                shown.screenshot(folder / f"{name}-{width}-{scheme}.png")
+                ensure_whole(found, width)
+                faint = shown.evaluate(CONTRASTS)
+                ensure(not faint, f"hard to read in the {scheme}: {faint}")
+            ensure_alone(shown, page)
+        ensure(found["pictures"] >= pictures, f"{found['pictures']} pictures, not {pictures}")
+        for text in ("undefined", "NaN", "None", "{{", "nan"):
+            ensure(text not in found["words"].split(), f'"{text}" is on the page')
         frames = shown.evaluate(FRAMES)
         ensure(frames and all(frames), f"charts that are not scrolled inside their frame: {frames}")
+
+
+def look_at(shown: Browser, *, scrolled: bool) -> Mapping[str, Any]:
+    """What LOOK finds; with `scrolled`, what is in a frame may be wider than it."""
+    found: Mapping[str, Any] = shown.evaluate(LOOK.replace("SCROLLED", str(scrolled).lower()))
+    return found
 
 
 def ensure_alone(shown: Browser, page: Path) -> None:
@@ -205,6 +220,7 @@ def ensure_whole(found: Mapping[str, Any], width: int) -> None:
     ensure(not found["wide"], f"wider than the window: {found['wide']}")
     ensure(found["across"] <= width, f"the page is {found['across']} px wide")
     ensure(not found["empty"], f"without a size: {found['empty']}")
+    ensure(not found["cut"], f"labels that cannot be read: {found['cut']}")
 
 
 @FULL
@@ -214,14 +230,18 @@ def test_what_is_wrong_with_a_page_is_seen(folder: Path) -> None:
     page.write_text(
         '<!doctype html><link rel="icon" href="data:,"><script>throw new Error("here")</script>'
         '<img src="http://elsewhere.example/x.png"><div style="width: 2000px">wide</div>'
-        '<svg width="0"/>'
+        '<svg width="0"></svg><svg width="100" height="100"><g id="text_1"><!-- a label -->'
+        '<rect x="80" width="40" height="9"/></g><g id="text_2"><rect x="90" width="9" height="9"/>'
+        "</g></svg>"
     )
     with browser(folder) as shown:
-        shown.open(page, width=WIDTH, height=HEIGHT)
-        found = shown.evaluate(LOOK.replace("SCROLLED", "false"))
+        shown.open(page, width=WIDE, height=HEIGHT)
+        found = look_at(shown, scrolled=False)
         with pytest.raises(AssertionError, match="here"):
             ensure_alone(shown, page)
         ensure(any("div" in one for one in found["wide"]), str(found))
         ensure(any("svg" in one for one in found["empty"]), str(found))
+        for text in ('"a label" is cut off', '"a label" lies over label "text_2"'):
+            ensure(any(text in one for one in found["cut"]), str(found))
         asked = [one["request"]["url"] for one in shown.events("Network.requestWillBeSent")]
         ensure(any("elsewhere" in one for one in asked), str(asked))

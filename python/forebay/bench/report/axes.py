@@ -18,6 +18,7 @@ def rows_figure(*, height: float) -> tuple[Figure, Axes]:
     figure = Figure(figsize=(10, height), layout="constrained")
     axes = figure.subplots()
     style(axes)
+    axes.tick_params(labelsize=8)
     return figure, axes
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -26,6 +27,8 @@ PANELS_OPEN_MAX = 12
 _COLUMNS_MAX = 3
 _POSITION_CELLS_MAX = 14
 """Longer names of positions become numbers, which the caption explains."""
+_ROOM_ABOVE = 1.08
+"""The end of an axis over its highest rate, whose dot is whole then."""
 _LINE_STYLES = ("-", "--", ":")
 Panel = tuple[str, Sequence[Measurement]]
 
@@ -65,6 +68,21 @@ def _are_numbered(positions: Sequence[str]) -> bool:
     return any(len(one) > _POSITION_CELLS_MAX for one in positions)
 
 
+def named_as_on_the_axis(
+    shown: Sequence[Measurement], measured: Sequence[Measurement]
+) -> Sequence[Measurement]:
+    """The measurements of `shown`; where the axis of all that was `measured` has numbers, they have
+    these in their names."""
+    positions = _positions(measured)
+    if not _are_numbered(positions):
+        return shown
+    numbers = [1 + positions.index(one.facet.position) for one in shown]
+    return [
+        replace(one, name=f"{one.facet.panel} {_series(one)} {number}")
+        for one, number in zip_of(shown, numbers, strict=True)
+    ]
+
+
 def positions_text(measured: Sequence[Measurement]) -> str:
     """What the numbers on the axis mean; empty if there are none."""
     positions = _positions(measured)
@@ -76,13 +94,13 @@ def positions_text(measured: Sequence[Measurement]) -> str:
 
 def draw_multiples(panels: Sequence[Panel], measured: Sequence[Measurement]) -> str:
     """A chart for each panel: rates along the axis, a line for each series. Looks and positions are
-    those of all that was `measured`."""
-    positions, looks = _positions(measured), _looks(measured)
-    names = positions
-    if _are_numbered(positions):
-        names = [str(number) for number in range(1, len(positions) + 1)]
+    those of all that was `measured`; a chart has no places for positions that it lacks."""
+    known, looks = _positions(measured), _looks(measured)
+    numbers = _are_numbered(known)
     figure, places = _grid(panels, looks)
     for axes, (title, members) in zip_of(places, panels, strict=True):
+        positions = sorted(_positions(members), key=known.index)
+        names = [str(1 + known.index(one)) if numbers else one for one in positions]
         for name, (colour, line) in looks.items():
             mine = [one for one in members if _series(one) == name]
             at = [positions.index(one.facet.position) for one in mine]
@@ -99,7 +117,7 @@ def draw_multiples(panels: Sequence[Panel], measured: Sequence[Measurement]) -> 
         if rates and max(rates) > LINEAR_RANGE_MAX * min(rates):
             logarithmic_height(axes)
         else:
-            axes.set_ylim(bottom=0)
+            axes.set_ylim(0, _ROOM_ABOVE * max(rates, default=1.0))
             axes.yaxis.set_major_formatter(FuncFormatter(plain_number))
         axes.set_title(title, fontsize=9, loc="left")
     return svg_of(figure)

@@ -16,6 +16,8 @@ _TEMPLATE = Path(__file__).with_name("page.html.j2")
 _COMPARISON_TEMPLATE = Path(__file__).with_name("comparison_page.html.j2")
 _QUANTILES = (0.5, 0.9, 0.99, 0.999)
 _ROUNDING = 1e-9
+_NO_BREAK, _JOINER = "\u00a0", "\u2060"
+"""A line may end behind a dash, even before a blank that does not break: but for the joiner."""
 _HEADS = (
     *("measurement", "unit", "median", "interval of the median", "runs", "calls"),
     *("p50 µs", "p90", "p99", "p99.9", "max", "slowest rank"),
@@ -132,8 +134,9 @@ def _quantile(one: Measurement, at: float) -> str:
 def _interval(spread: Spread) -> str:
     if spread.count == 1:
         return "none (one run)"
-    certain = f"{spread.confidence:.0%} sure"
-    return f"{_amount(spread.low)} – {_amount(spread.high)} ({certain})"
+    certain = f"{spread.confidence:.0%} sure".replace(" ", _NO_BREAK)
+    between = f"{_NO_BREAK}–{_JOINER}{_NO_BREAK}"
+    return f"{_amount(spread.low)}{between}{_amount(spread.high)} ({certain})"
 
 
 def _amount(value: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from statistics import median
 
@@ -13,6 +14,7 @@ from forebay.bench.report.multiples import (
     PANELS_OPEN_MAX,
     draw_latency,
     draw_multiples,
+    named_as_on_the_axis,
     panels_of,
     positions_text,
 )
@@ -25,7 +27,12 @@ ROWS_OPEN_MAX = 12
 ROWS_MAX = 120
 """The most measurements in a picture with a row for each; the page's table has all."""
 RANKS_MAX = 4096
-_ROOM_FOR_NAMES = 1.15
+_ROOM_FOR_NAMES = 0.15
+"""The share of the axis for the name of the slowest rank."""
+_SPREAD_LEAST = 0.1
+"""The least distance from 1 that the axis of ranks shows, so that small differences look small."""
+_NAME_CELLS_MAX = 44
+"""Longer names of rows are broken, since they would leave no room for the rows."""
 CALLS_LEAST = 100
 """Fewer calls have no distribution."""
 Draw = Callable[[Sequence[Measurement]], str]
@@ -62,8 +69,11 @@ def pictures_of(result: BenchResult) -> Iterator[Picture]:
         yield _rows(
             "Spread over ranks",
             "Each dot is a rank: its time ÷ that of the median rank. The slowest has its number "
-            "and its node. Right of the dashed line, ranks kept the others waiting.",
-            several,
+            "and its node. Right of the dashed line, ranks kept the others waiting."
+            + (
+                " Names end with the numbers of the axis above." if positions_text(measured) else ""
+            ),
+            named_as_on_the_axis(several, measured),
             draw_ranks,
         )
 
@@ -126,7 +136,7 @@ def draw_rates(shown: Sequence[Measurement]) -> str:
         logarithmic(axes)
     else:
         axes.set_xlim(left=0)
-    axes.set_xlabel(shown[0].unit)
+    axes.set_xlabel(shown[0].unit, fontsize=8)
     return svg_of(figure)
 
 
@@ -134,9 +144,11 @@ def draw_ranks(shown: Sequence[Measurement]) -> str:
     """A dot per rank, at its time relative to the median rank's; the slowest has its name."""
     figure, axes = rows_figure(height=1.2 + 0.36 * len(shown))
     axes.axvline(1, color=INK, lw=0.8, ls=(0, (4, 3)))
+    least, most = 1 - _SPREAD_LEAST, 1 + _SPREAD_LEAST
     for row, one in enumerate(shown):
         middle = median(one.rank_seconds) or 1.0
         ratios = [seconds / middle for seconds in one.rank_seconds[:RANKS_MAX]]
+        least, most = min(least, *ratios), max(most, *ratios)
         axes.scatter(ratios, [row] * len(ratios), color=BLUE, s=16, alpha=0.6, lw=0)
         axes.annotate(
             f"  rank {one.slowest_rank} on {one.slowest_host}".removesuffix(" on "),
@@ -146,11 +158,13 @@ def draw_ranks(shown: Sequence[Measurement]) -> str:
             va="center",
         )
     _name_rows(axes, shown)
-    axes.set_xlim(0, _ROOM_FOR_NAMES * axes.get_xlim()[1])
-    axes.set_xlabel("time ÷ time of the median rank")
+    room = _ROOM_FOR_NAMES * (most - least)
+    axes.set_xlim(least - room / 4, most + room)
+    axes.set_xlabel("time ÷ time of the median rank", fontsize=8)
     return svg_of(figure)
 
 
 def _name_rows(axes: Axes, shown: Sequence[Measurement]) -> None:
-    axes.set_yticks(range(len(shown)), [one.name for one in shown], fontsize=8)
+    names = [textwrap.fill(one.name, _NAME_CELLS_MAX) for one in shown]
+    axes.set_yticks(range(len(shown)), names, fontsize=8)
     axes.set_ylim(len(shown) - 0.4, -0.6)

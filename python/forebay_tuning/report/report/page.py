@@ -1,6 +1,7 @@
 """The HTML page of a report: the causes, I/O over time, sizes of calls, ranks and targets."""
 
 from pathlib import Path
+from textwrap import shorten
 
 from forebay.common.model.units import counted, human_bytes, human_seconds
 from forebay.common.report.drawn_pages import DrawnPages, write_page
@@ -24,8 +25,11 @@ class ReportPages(DrawnPages):
         write_page(render(diagnosis), path)
 
 
-def _course_title(course: PoolCourse) -> str:
-    return f"Through the pool: {course.command[:_TITLE_MAX]}"
+def _course_title(course: PoolCourse, *, is_one_of_several: bool) -> str:
+    """The page begins with the command, so a title needs none where there is one run."""
+    if not is_one_of_several:
+        return "Through the pool"
+    return f"Through the pool: {shorten(course.command, _TITLE_MAX, placeholder=' …')}"
 
 
 def _course_caption(course: PoolCourse) -> str:
@@ -49,8 +53,13 @@ def render(diagnosis: Diagnosis) -> str:
     from forebay_tuning.report.report.pictures import PICTURES, draw_course
 
     program = diagnosis.program
+    several = len(program.courses) > 1
     courses = [
-        {"title": _course_title(one), "caption": _course_caption(one), "svg": draw_course(one)}
+        {
+            "title": _course_title(one, is_one_of_several=several),
+            "caption": _course_caption(one),
+            "svg": draw_course(one),
+        }
         for one in shown_courses(program.courses)
     ]
     pictures = courses + [

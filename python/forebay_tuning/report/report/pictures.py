@@ -78,6 +78,7 @@ def draw_course(course: PoolCourse) -> str:
     for axes in rows:
         axes.set_xlim(0, course.seconds_shown)
         axes.set_ylim(bottom=0)
+    figure.align_ylabels()
     return svg_of(figure)
 
 

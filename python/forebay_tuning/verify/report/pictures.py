@@ -35,7 +35,7 @@ def draw_pairs(found: Verification) -> str:
     draw_runs_of_pairs(axes, (found.default, found.advised), ("as it is", "with the advice"))
     axes.set_xlabel("pair")
     axes.set_ylabel("seconds, or 1 ÷ rate")
-    axes.legend(fontsize=8, frameon=False, ncols=2, loc="lower right", bbox_to_anchor=(1, 1))
+    axes.legend(fontsize=8, frameon=False, ncols=2, loc="lower left", bbox_to_anchor=(0, 1))
     return svg_of(figure)
 
 
