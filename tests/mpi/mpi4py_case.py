@@ -1,5 +1,5 @@
-"""mpi4py's own tests of files, told one by one: mpi4py_case.py FOLDER TESTS, where TESTS is the
-folder `test` of its source distribution."""
+"""mpi4py's own tests, told one by one: mpi4py_case.py FOLDER TESTS [MODULE …], where TESTS is the
+folder `test` of its source distribution. Without a module: its tests of files."""
 
 import os
 import sys
@@ -37,7 +37,7 @@ class Told(unittest.TestResult):
 
 
 told = Told()
-unittest.defaultTestLoader.loadTestsFromNames(["test_io", "test_file"]).run(told)
+unittest.defaultTestLoader.loadTestsFromNames(sys.argv[3:] or ["test_io", "test_file"]).run(told)
 world = MPI.COMM_WORLD
 all_lines = world.gather(told.lines, root=0)
 if world.rank == 0:

@@ -111,7 +111,7 @@ def test_h5py(ranks: int, pooled: bool, folder: Path) -> None:
     _twice(m.OPEN_MPI, ranks, [PYTHON, script], [], folder, {}, pooled=pooled)
 
 
-def _mpi4py() -> tuple[Path, Path]:
+def mpi4py_with_tests() -> tuple[Path, Path]:
     """The package and its tests, from PyPI."""
     home = m.BUILD / "mpi4py"
     package, tests = home / "package", home / "tests"
@@ -148,7 +148,7 @@ def _fresh(folder: Path) -> Path:
     ],
 )
 def test_mpi4py(mpi: m.Mpi, ranks: int, pooled: bool, folder: Path) -> None:
-    package, tests = _mpi4py()
+    package, tests = mpi4py_with_tests()
     links = folder / "lib"
     links.mkdir()
     if mpi is m.MPICH:  # Debian's name is not the one that mpi4py looks for

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from suite import mpi as m
+from suite.clients_test import mpi4py_with_tests
 from suite.io_ranks import carved, forebay_run, same_files
 from suite.on import FULL
 from suite.typed import SYSTEM_PYTHON
@@ -22,6 +23,14 @@ PARALLEL_NETCDF = (f"-I{LIBRARY_FOLDER}/netcdf/mpi/include", "-lnetcdf_mpi")
 Shape = tuple[int, int, int]
 SHAPES: Sequence[Shape] = ((1, 1, 2), (2, 1, 4), (2, 2, 4), (4, 2, 4))
 QUICK: Shape = (2, 2, 4)
+# Of mpi4py's own tests, those of communicators and what is made of them. Others begin worlds of
+# their own, or none.
+MPI4PYS_OWN = (
+    *("test_attributes", "test_comm", "test_comm_inter", "test_comm_topo", "test_environ"),
+    *("test_errhandler", "test_group", "test_info", "test_objmodel", "test_pickle"),
+    *("test_subclass", "test_util_sync", "test_cco_obj_inter", "test_cco_vec", "test_p2p_obj"),
+    *("test_win", "test_rma"),
+)
 
 
 def _hdf5(mpi: m.Mpi) -> Sequence[str]:
@@ -113,3 +122,23 @@ def test_mpi4py_sees_what_it_sees_in_a_world_of_that_size(
     front = ["env", *(f"{name}={value}" for name, value in own.items())]
     program = [*front, python, m.SOURCES / "io_ranks_case.py"]
     _twice(mpi, shape, program, folder, count=2 + 2 * shape[2], tail=["carved"])
+
+
+@pytest.mark.full
+def test_mpi4pys_own_tests_have_the_verdicts_of_a_world_of_that_size(folder: Path) -> None:
+    package, tests = mpi4py_with_tests()
+    own = {
+        "PYTHONPATH": str(package),
+        "MPI4PY_MPIABI": m.OPEN_MPI.family,
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    program = [SYSTEM_PYTHON, m.SOURCES / "mpi4py_case.py"]
+    for name, ranks, variables in (("plain", 3, {}), ("carved", 5, carved(m.OPEN_MPI, 2))):
+        (folder / name).mkdir()
+        words = [*program, folder / name, tests, *MPI4PYS_OWN]
+        m.run(
+            m.OPEN_MPI, ranks, words, environment={**own, **variables}, seconds_max=300
+        ).ensure_success()
+    told = (folder / "plain" / "out.txt").read_text().splitlines()
+    ensure(sum(line.endswith(" 2: ok") for line in told) > 400, f"hardly any passed: {told[-5:]}")
+    same_files(folder / "plain", folder / "carved", count=1)
