@@ -120,6 +120,7 @@
     moved pthread_mutexattr_settype
     moved pthread_once
     moved pthread_rwlock_rdlock
+    moved pthread_rwlock_trywrlock
     moved pthread_rwlock_unlock
     moved pthread_rwlock_wrlock
     moved pthread_setspecific
