@@ -338,7 +338,7 @@ def test_a_file_is_not_said_to_be_shorter_when_the_daemon_died_with_deposits() -
 
 
 def test_more_files_are_seen_than_the_server_may_have_open(below: Path) -> None:
-    few, files = 200, 1500
+    few, files = 1000, 4000
     for number in range(files):
         (below / f"{number}.txt").write_text(str(number))
     words = ["prlimit", f"--nofile={few}:{few}", str(mo.PROGRAM)]

@@ -512,9 +512,9 @@ def test_a_kill_loses_nothing_that_was_acknowledged(tier: Tier, seed: int) -> No
         lines = random.Random(seed).randrange(3, 60)
         until(lambda: ledger.exists() and ledger.read_text().count("\n") >= lines, 60)
         mount.process.kill()
+        writer.kill()  # it would go on below the mount once that is gone, as somebody else
         mount.process.wait()
         mo.until_unmounted(tier.folder)
-        writer.kill()
         writer.wait()
     tier.tool("finish", str(tier.fast), str(tier.folder))
     ensure(not tier.rescued(), "something was rescued, though nobody else wrote")

@@ -106,7 +106,7 @@ void InodeTrimmer::run() {
             useless_until_ = std::chrono::steady_clock::now() + room_wait;
         }
         trimmed_.notify_all();
-        news_.wait_for(lock, pass_pause, [this] { return ends_; });
+        news_.wait_for(lock, useless ? pass_pause : attempt_pause, [this] { return ends_; });
     }
 }
 
@@ -127,13 +127,14 @@ void InodeTrimmer::forget(const std::string& path) {
     const std::size_t slash = path.rfind('/');
     const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash);
     const std::string name = path.substr(slash == std::string::npos ? 0 : slash + 1);
-    const OwnFd parent{::openat(inodes_.at(FUSE_ROOT_ID).path.get(), folder.c_str(),
-                                O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)};
+    // Opens nothing: there may be no descriptor left.
+    const int root = inodes_.at(FUSE_ROOT_ID).path.get();
     struct stat found{};
-    if (!parent.valid() || ::fstat(parent.get(), &found) != 0) {
+    if (::fstatat(root, folder.c_str(), &found, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISDIR(found.st_mode)) {
         return;
     }
-    const fuse_ino_t number = inodes_.number_of(key_of(parent.get(), found));
+    const fuse_ino_t number = inodes_.number_of(key_of(root, folder.c_str(), found));
     if (number != 0) {
         fuse_lowlevel_notify_inval_entry(session_, number, name.data(), name.size());
     }

@@ -13,14 +13,16 @@
 
 namespace forebay::mount {
 
-InodeKey key_of(int fd, const struct stat& found) noexcept {
+InodeKey key_of(int fd, const struct stat& found) noexcept { return key_of(fd, "", found); }
+
+InodeKey key_of(int folder, const char* name, const struct stat& found) noexcept {
     InodeKey key{.device = found.st_dev, .inode = found.st_ino};
     // A file_handle, followed by the bytes of the handle.
     alignas(file_handle) std::array<unsigned char, sizeof(file_handle) + MAX_HANDLE_SZ> bytes{};
     auto& handle = *reinterpret_cast<file_handle*>(bytes.data());
     handle.handle_bytes = MAX_HANDLE_SZ;
     int mount = 0;
-    if (::name_to_handle_at(fd, "", &handle, &mount, AT_EMPTY_PATH) != 0) {
+    if (::name_to_handle_at(folder, name, &handle, &mount, AT_EMPTY_PATH) != 0) {
         return key;
     }
     constexpr std::uint64_t prime = 0x100000001b3U;

@@ -29,6 +29,8 @@ struct InodeKey {
     bool operator==(const InodeKey&) const noexcept = default;
 };
 [[nodiscard]] InodeKey key_of(int fd, const struct stat& found) noexcept;
+// The same of the file `name` in a folder; takes no descriptor.
+[[nodiscard]] InodeKey key_of(int folder, const char* name, const struct stat& found) noexcept;
 
 struct MountedInode {
     MountedInode(OwnFd fd, const InodeKey& identity, const struct stat& found)
