@@ -3,20 +3,24 @@
 #include "pool/mount/files/pool_route.hpp"
 
 #include "foundation/base/atomics.hpp"
+#include "foundation/base/times.hpp"
 #include "pool/client/known_file.hpp"
 #include "pool/mount/serving/unanswered_requests.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <fcntl.h>
 #include <limits>
 #include <shared_mutex>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/xattr.h>
+#include <thread>
 #include <unistd.h>
 
 namespace forebay::mount {
@@ -26,6 +30,10 @@ namespace {
 // Offsets in bytes up to which the file systems of pooled files go; beyond, the file is written
 // below, and the file system decides (EFBIG).
 constexpr std::int64_t sure_max = pool::deposit_end_max;
+// A daemon closes a file that nobody needs within that time, mostly at once.
+constexpr std::int64_t unlinked_max_ns = 2'000'000'000;
+constexpr std::int64_t room_wait_ns = 200'000'000;
+constexpr auto room_pause = std::chrono::milliseconds{2};
 
 class FileBelow final : public pool::BackingFile {
 public:
@@ -177,6 +185,40 @@ bool PoolRoute::may_pool(const FileUse& use, const OpenHandle& handle) const noe
            (handle.flags & O_DSYNC) == 0 && link_->life() == PoolLink::Life::lives;
 }
 
+void PoolRoute::note_unlinked() noexcept {
+    unlinked_ns_.store(time_ns_of(CLOCK_MONOTONIC), relaxed);
+}
+
+// Whether the daemon may still have a file open that a program has closed and unlinked, so that it
+// takes room: for a moment after that.
+bool PoolRoute::may_have_unlinked_file(std::int64_t since_ns) const noexcept {
+    const std::int64_t now = time_ns_of(CLOCK_MONOTONIC);
+    return link_ != nullptr && link_->life() == PoolLink::Life::lives &&
+           now - unlinked_ns_.load(relaxed) < unlinked_max_ns && now - since_ns < room_wait_ns;
+}
+
+// Calls `attempt`, which returns -1 and errno, once more if it finds the file system full and room
+// may have come meanwhile.
+template <class Attempt>
+ssize_t PoolRoute::with_room(const Attempt& attempt) const {
+    const std::int64_t since = time_ns_of(CLOCK_MONOTONIC);
+    ssize_t moved = attempt();
+    while (moved < 0 && UnansweredRequests::is_full(errno)) {
+        const int error = errno;
+        const bool comes = room_comes_ && room_comes_();
+        const bool is_last = !may_have_unlinked_file(since);
+        errno = error;
+        moved = comes ? attempt() : -1;
+        if (moved >= 0 || is_last) {
+            break;
+        }
+        const int kept = errno;
+        std::this_thread::sleep_for(room_pause);
+        errno = kept;
+    }
+    return moved;
+}
+
 std::int64_t PoolRoute::write_below(FileUse& use, OpenHandle& handle, const WriteOrder& all) {
     WriteOrder order = all;
     if (handle.tiered) {
@@ -197,13 +239,8 @@ std::int64_t PoolRoute::write_below(FileUse& use, OpenHandle& handle, const Writ
     const auto before = static_cast<std::int64_t>(all.bytes.size() - order.bytes.size());
     iovec piece{const_cast<std::byte*>(order.bytes.data()), order.bytes.size()};
     const int flags = order.appends ? RWF_APPEND : 0;
-    ssize_t moved = ::pwritev2(handle.fd.get(), &piece, 1, order.offset, flags);
-    if (moved < 0 && UnansweredRequests::is_full(errno)) {
-        const int error = errno;
-        const bool comes = room_comes_ && room_comes_();
-        errno = error;
-        moved = comes ? ::pwritev2(handle.fd.get(), &piece, 1, order.offset, flags) : -1;
-    }
+    const ssize_t moved =
+        with_room([&] { return ::pwritev2(handle.fd.get(), &piece, 1, order.offset, flags); });
     if (moved < 0) {
         return before > 0 ? before : -errno;
     }

@@ -13,12 +13,14 @@
 #include "pool/mount/link/pool_link.hpp"
 #include "tier/live/live_tier.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <sys/stat.h>
+#include <sys/types.h>
 #include <utility>
 
 namespace forebay::mount {
@@ -38,6 +40,8 @@ public:
     // `room_comes` is called when the file system below is full: it waits for files that are closed
     // and unlinked. True: a write is worth another try.
     void use_room(std::function<bool()> room_comes) { room_comes_ = std::move(room_comes); }
+    // To be called after a file has lost a name.
+    void note_unlinked() noexcept;
 
     // A handle was opened, or was closed (the last one ends the file's use of the pool). Returns 0
     // or an errno.
@@ -92,6 +96,9 @@ private:
     [[nodiscard]] int introduce(FileUse& use, int fd, int flags, ino_t inode);
     // Whether writes by this handle may become deposits.
     [[nodiscard]] bool may_pool(const FileUse& use, const OpenHandle& handle) const noexcept;
+    [[nodiscard]] bool may_have_unlinked_file(std::int64_t since_ns) const noexcept;
+    template <class Attempt>
+    [[nodiscard]] ssize_t with_room(const Attempt& attempt) const;
     // Writes to the file below. Returns bytes, or minus an errno.
     [[nodiscard]] std::int64_t write_below(FileUse& use, OpenHandle& handle, const WriteOrder& all);
     // Writes to the pool, and the rest below if the file leaves it meanwhile. Returns as
@@ -121,6 +128,7 @@ private:
     PoolLink* link_;
     tier::LiveTier* tier_ = nullptr;
     std::function<bool()> room_comes_;
+    std::atomic<std::int64_t> unlinked_ns_ = INT64_MIN / 2;
 };
 
 }  // namespace forebay::mount

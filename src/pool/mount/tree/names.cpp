@@ -117,7 +117,11 @@ int symlink(const FuseRequest& asked, const char* target, fuse_ino_t parent, con
 int unlink(const FuseRequest& asked, fuse_ino_t parent, const char* name) {
     NameChange change{asked.server.tier(), folder(asked, parent), name};
     change.begins();
-    return errno_of_call(::unlinkat(folder(asked, parent), name, 0));
+    const int error = errno_of_call(::unlinkat(folder(asked, parent), name, 0));
+    if (error == 0) {
+        asked.server.route().note_unlinked();
+    }
+    return error;
 }
 
 int rmdir(const FuseRequest& asked, fuse_ino_t parent, const char* name) {
@@ -133,6 +137,7 @@ int rename(const FuseRequest& asked, fuse_ino_t parent, const char* name, fuse_i
                                 folder(asked, to_parent), to_name, flags);
     const int error = errno_of_call(static_cast<int>(done));
     if (error == 0) {
+        asked.server.route().note_unlinked();  // of what was at the new name
         from.is_now(to, (flags & RENAME_EXCHANGE) != 0);
     }
     return error;
