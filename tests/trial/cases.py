@@ -81,7 +81,7 @@ RIGHT = (
         "cp site.toml alike/a && forebay tier stop alike && cmp site.toml alike/a && echo moved",
         says=("^moved$",),
     ),
-    Case("forebay run --io-ranks 2 --spread 2 -- mpiexec -n 4 ./program"),
+    Case("forebay run --io-ranks 2 --spread 2 -- mpiexec.mpich -n 4 ./program.mpich"),
     Case("forebay tier start tiered --fast /proc/none", 1, says=("Name a folder of fast storage",)),
     Case('forebay run --pool "$NOT_SET" -- ./program', 2, says=("is a variable not set",)),
     Case("forebay help pool start", says=("Start a daemon",)),

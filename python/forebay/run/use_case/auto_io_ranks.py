@@ -65,10 +65,10 @@ def choose_io_ranks(
 def _told(demand: OutputDemand, count: int, ranks: int) -> str:
     small, large = sides_of(ranks - count)
     same = " as before" if demand.ranks == ranks - count else ""
+    seen = f"{ranks - count} = {small} × {large} ranks" if ranks - count > 1 else "1 rank"
     text = (
-        f"I/O ranks: {count} of {ranks}; the program will see {ranks - count} = {small} × {large} "
-        f"ranks{same} ({demand.command} wrote {demand.text}; a writer is to be busy for "
-        f"{WRITER_SHARE:.0%} of the time)"
+        f"I/O ranks: {count} of {ranks}; the program will see {seen}{same} ({demand.command} wrote "
+        f"{demand.text}; a writer is to be busy for {WRITER_SHARE:.0%} of the time)"
     )
     if demand.pool is not None and demand.busy_share >= 1 and demand.pool.waited_seconds > 0:
         text += (
