@@ -68,6 +68,8 @@ private:
     // all. False: the daemon is dead.
     [[nodiscard]] bool catch_up(const FileSlot& slot) noexcept;
     [[nodiscard]] bool catch_up_with(std::uint32_t client) noexcept;
+    [[nodiscard]] bool catch_up_with_each(std::uint32_t first, std::uint64_t writers,
+                                          bool& seen_all) noexcept;
     [[nodiscard]] bool catch_up_with_all() noexcept;
     // The arguments of one read.
     struct Source {
