@@ -13,7 +13,8 @@ fi
 built=$(realpath "${FOREBAY_BUILD:-build/release}")
 prefix=$(mktemp -d)
 root=$(realpath -m "${FOREBAY_ROOTS:-$prefix/roots}/packaged")
-trap 'umount "$root"/{proc,sys,dev/shm} 2>/dev/null; rm -rf --one-file-system "$prefix"' EXIT
+trap 'umount "$root"/{proc,sys,dev/shm} 2>/dev/null || true
+    rm -rf --one-file-system "$prefix"' EXIT
 source tools/ci/expect.sh
 
 makes_debs() {

@@ -11,7 +11,7 @@ if [[ ${1:-} != inside ]]; then
 fi
 libraries=$(realpath "${FOREBAY_BUILD:-build/release}/lib")
 prefix=$(mktemp -d)
-trap 'umount "$prefix"/*/proc 2>/dev/null; rm -rf --one-file-system "$prefix"' EXIT
+trap 'umount "$prefix"/*/proc 2>/dev/null || true; rm -rf --one-file-system "$prefix"' EXIT
 source tools/ci/expect.sh
 source tools/ci/roots.sh
 

@@ -14,7 +14,8 @@ suites=("$@")
 if ((${#suites[@]} == 0)); then suites=(bullseye bookworm trixie); fi
 prefix=$(mktemp -d)
 roots=$(realpath -m "${FOREBAY_ROOTS:-$prefix/roots}")
-trap 'umount "$roots"/*/{proc,sys,dev/shm} 2>/dev/null; rm -rf --one-file-system "$prefix"' EXIT
+trap 'umount "$roots"/*/{proc,sys,dev/shm} 2>/dev/null || true
+    rm -rf --one-file-system "$prefix"' EXIT
 source tools/ci/expect.sh
 
 system() {  # system SUITE: a new Debian, or the one of the last time, and the wheel in it
