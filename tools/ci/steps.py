@@ -86,6 +86,7 @@ TEST_ALL = (
     Step("tsan", ("tools/ci/unit.sh", "tsan"), 7200, beside=True),
     Step("pool-sanitized", ("tools/ci/pool_sanitized.sh",), 3600, needs=("release",), beside=True),
     Step("fuzz", ("tools/ci/fuzz.sh",), 1200, beside=True),
+    Step("memory-order", ("tools/ci/memory_order.sh",), 900, beside=True),
     Step("aarch64", ("tools/ci/aarch64.sh",), 3600, beside=True),
     Step("sim", ("tools/ci/sim.sh", "all"), 1800, needs=("release",), beside=True),
     Step("tidy", ("tools/ci/tidy.sh",), 3600, needs=("release",), beside=True),

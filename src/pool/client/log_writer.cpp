@@ -88,6 +88,9 @@ std::byte* LogWriter::memory_at(std::uint64_t position) noexcept {
 void LogWriter::copy(std::uint64_t position, std::span<const std::byte> bytes) noexcept {
     // The next block may be leased to other bytes, or to no one.
     expects(position % block_bytes + bytes.size() <= block_bytes, "an entry lies in one block");
+    // A reader that still copies what was in this memory before, and gets these bytes, finds the
+    // file's version changed (docs/internals/memory-order.md, section 2).
+    std::atomic_thread_fence(std::memory_order_release);
     if (bytes.size() >= fill_bytes_min && directory_.header.crowded.load(relaxed) != 0) {
         const Memory memory = memory_of(position / block_bytes);
         if (memory.is_new && daemon_.fill(memory.begin + position % block_bytes, bytes)) {
