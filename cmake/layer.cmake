@@ -126,7 +126,7 @@ function(forebay_family_tests name family sources)
     foreach(ranks IN ITEMS 1 2 3 4 7)
         add_test(NAME ${test}.${ranks}_ranks COMMAND ${FOREBAY_MPIEXEC_${family}} ${flags} -n
                                                      ${ranks} $<TARGET_FILE:${test}>)
-        set_tests_properties(${test}.${ranks}_ranks PROPERTIES TIMEOUT 120 PROCESSORS 2)
+        set_tests_properties(${test}.${ranks}_ranks PROPERTIES TIMEOUT 600 PROCESSORS 2)
         # `make test` meets each number of ranks and each MPI, `make test-all` all pairs of them.
         if(family STREQUAL "openmpi" AND ranks MATCHES "[137]" OR family STREQUAL "mpich"
                                                                   AND ranks MATCHES "[24]")
@@ -222,7 +222,7 @@ function(forebay_replayed_fuzzers name sources)
     foreach(fuzzer IN LISTS fuzzers)
         string(REGEX REPLACE "^${id}_" "${name}." case ${fuzzer})
         add_test(NAME ${case} COMMAND ${fuzzer} ${FOREBAY_SOURCE_DIR}/tests/fuzz/${fuzzer})
-        set_tests_properties(${case} PROPERTIES TIMEOUT 300)
+        set_tests_properties(${case} PROPERTIES TIMEOUT 900)
     endforeach()
 endfunction()
 

@@ -180,7 +180,7 @@ TEST_F(OwnFiles, AStrangersPipeIsNotWaitedFor) {
         GTEST_SKIP() << "only root can give files away";
     }
     ASSERT_EQ(::mkfifo(path("shared/pipe").c_str(), 0666), 0);
-    ::alarm(20);
+    ::alarm(100);
     EXPECT_FALSE(opens(open_named(strangers("shared/pipe"), O_WRONLY | O_APPEND, 0)));
     EXPECT_EQ(errno, EPERM);
     ::alarm(0);

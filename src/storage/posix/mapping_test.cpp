@@ -53,7 +53,7 @@ TEST(Futex, WakesAnotherProcess) {
     auto& word = *reinterpret_cast<ports::Word*>(made->bytes().data());
     const pid_t child = ::fork();
     if (child == 0) {
-        ::alarm(20);
+        ::alarm(100);
         while (word.load(std::memory_order_acquire) == 0) {
             futex_wait(word, 0);
         }

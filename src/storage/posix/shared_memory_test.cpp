@@ -23,7 +23,7 @@ TEST(SharedMemory, AnotherProcessFindsTheSameBytes) {
     EXPECT_EQ(mine->bytes()[5000], std::byte{0});
     const pid_t child = ::fork();
     if (child == 0) {
-        ::alarm(20);
+        ::alarm(100);
         const auto theirs = SharedMemory::attach(made->name(), 1 << 16);
         if (theirs) {
             theirs->bytes()[5000] = std::byte{42};

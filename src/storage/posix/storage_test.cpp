@@ -72,7 +72,7 @@ TEST(PosixStorage, AForkedChildGoesOn) {
     static_cast<void>(ports::finish(**storage, IoDirection::write, first.pieces()));
     const pid_t child = ::fork();
     if (child == 0) {
-        ::alarm(20);
+        ::alarm(100);
         const ports::Batch batch{{extent(1000, 1000)}};
         const auto done = ports::finish(**storage, IoDirection::write, batch.pieces());
         const bool closed = (*storage)->close().has_value();
@@ -95,7 +95,7 @@ TEST(PosixStorage, AForkedChildHasNothingInFlight) {
     (*storage)->submit({IoDirection::write, 1, batch.pieces()});
     const pid_t child = ::fork();
     if (child == 0) {
-        ::alarm(20);
+        ::alarm(100);
         ::_exit(uses_inherited(**storage));
     }
     int status = -1;

@@ -221,7 +221,7 @@ extern "C" int PMPI_Allgather(const void* mine, int count, MPI_Datatype type, vo
 }
 
 int main(int argc, char** argv) {
-    ::alarm(110);
+    ::alarm(580);
     MPI_Init(&argc, &argv);
     testing::InitGoogleTest(&argc, argv);
     if (argc > 1 && std::string{argv[1]} == "--die-one") {

@@ -210,7 +210,7 @@ TEST(Deposits, OfAClientThatIsKilledArrive) {
     const auto bytes = pattern(200 << 20, 2);
     const pid_t program = ::fork();
     if (program == 0) {
-        ::alarm(100);
+        ::alarm(300);
         // Waits for the first byte, which is sent when the daemon runs.
         char go = 0;
         static_cast<void>(::read(ends[0], &go, 1));

@@ -237,7 +237,7 @@ public:
         OwnFd tells{ends[1]};
         process_ = ::fork();
         if (process_ == 0) {
-            ::alarm(100);
+            ::alarm(300);
             run(daemon, tells);
         }
         tells = OwnFd{};  // if the child dies before it answers, read() returns 0

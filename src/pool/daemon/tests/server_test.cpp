@@ -389,7 +389,7 @@ TEST(DaemonServer, LetsNoOtherUserIn) {
     ASSERT_EQ(::chmod(world.options.socket.c_str(), 0777), 0);
     const pid_t child = ::fork();
     if (child == 0) {
-        ::alarm(20);
+        ::alarm(100);
         constexpr uid_t nobody = 65534;
         if (::setresuid(nobody, nobody, nobody) != 0) {
             ::_exit(2);
