@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TextIO
 
@@ -39,13 +39,14 @@ POLL_SECONDS = 0.1
 class Step:
     """A named command with a time limit. The steps in `needs` are run before it, since it uses what
     they build. Steps with `beside` run one after the other, in parallel with the rest, and at a
-    lower priority."""
+    lower priority; with `idle`, only where a processor would be idle otherwise."""
 
     name: str
     command: Sequence[str]
     seconds_max: int
     needs: Sequence[str] = ()
     beside: bool = False
+    idle: bool = False
 
 
 # The steps that all others need.
@@ -81,15 +82,22 @@ TEST_ALL = (
     Step("storm", ("tools/ci/storm.sh",), 1800, needs=("release",)),
     Step("slurm", ("tools/ci/slurm.sh",), 900, needs=("release",)),
     Step("cephfs", ("tools/ci/cephfs.sh",), 900, needs=("release",)),
-    Step("unit", ("tools/ci/unit.sh", "asan", "all"), 5400, beside=True),
-    INTERPOSER,
-    Step("tsan", ("tools/ci/unit.sh", "tsan"), 7200, beside=True),
-    Step("pool-sanitized", ("tools/ci/pool_sanitized.sh",), 3600, needs=("release",), beside=True),
-    Step("fuzz", ("tools/ci/fuzz.sh",), 1200, beside=True),
-    Step("memory-order", ("tools/ci/memory_order.sh",), 900, beside=True),
-    Step("aarch64", ("tools/ci/aarch64.sh",), 3600, beside=True),
-    Step("sim", ("tools/ci/sim.sh", "all"), 1800, needs=("release",), beside=True),
-    Step("tidy", ("tools/ci/tidy.sh",), 3600, needs=("release",), beside=True),
+    Step("unit", ("tools/ci/unit.sh", "asan", "all"), 7200, beside=True, idle=True),
+    replace(INTERPOSER, idle=True),
+    Step("tsan", ("tools/ci/unit.sh", "tsan"), 7200, beside=True, idle=True),
+    Step(
+        "pool-sanitized",
+        ("tools/ci/pool_sanitized.sh",),
+        3600,
+        needs=("release",),
+        beside=True,
+        idle=True,
+    ),
+    Step("fuzz", ("tools/ci/fuzz.sh",), 1200, beside=True, idle=True),
+    Step("memory-order", ("tools/ci/memory_order.sh",), 900, beside=True, idle=True),
+    Step("aarch64", ("tools/ci/aarch64.sh",), 3600, beside=True, idle=True),
+    Step("sim", ("tools/ci/sim.sh", "all"), 1800, needs=("release",), beside=True, idle=True),
+    Step("tidy", ("tools/ci/tidy.sh",), 3600, needs=("release",), beside=True, idle=True),
 )
 
 
@@ -128,6 +136,14 @@ def give_way(process: subprocess.Popen[bytes]) -> None:
         os.setpriority(os.PRIO_PGRP, process.pid, GIVES_WAY)
     with contextlib.suppress(OSError):
         Path(f"/proc/{process.pid}/autogroup").write_text(f"{GIVES_WAY}\n", encoding="ascii")
+
+
+def stand_back(process: subprocess.Popen[bytes]) -> None:
+    """Lets a step that has just begun, and what it starts, run only where a processor would be idle
+    otherwise. (At a low priority, it would still take turns with ranks that wait for each other,
+    and all of them would spin meanwhile: with it, these tests take a quarter of the time.)"""
+    with contextlib.suppress(OSError):
+        os.sched_setscheduler(process.pid, os.SCHED_IDLE, os.sched_param(0))
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
@@ -213,6 +229,8 @@ class Runs:
             self._running.add(process)
         if step.beside:
             give_way(process)
+        if step.idle:
+            stand_back(process)
         return process
 
     def stop(self) -> None:

@@ -133,6 +133,16 @@ def test_processor_time_of_a_step_and_its_children_is_known(
     assert ended.processor > 0
 
 
+def test_an_idle_step_and_its_children_run_where_nobody_else_wants_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "LOGS", tmp_path)
+    script = tmp_path / "idle.sh"
+    script.write_text("sleep 0.2; chrt --pid $$; bash -c 'chrt --pid $$'")
+    ended = steps.Runs().run(steps.Step("idle", (str(script),), 60, beside=True, idle=True))
+    assert ended.log.count("SCHED_IDLE") == 2, ended.log
+
+
 def test_a_failure_is_named_and_is_the_exit_status(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
