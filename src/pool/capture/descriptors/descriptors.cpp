@@ -38,6 +38,7 @@ FileDescription* DescriptorTable::make() noexcept {
         one.flags.store(0, relaxed);
         one.passes.store(false, relaxed);
         one.beside.store(false, relaxed);
+        one.unused_direct.store(false, relaxed);
         one.wrote.store(false, relaxed);
         one.read_inside.store(false, relaxed);
         one.mounted.store(MountedUse::none, relaxed);

@@ -52,6 +52,9 @@ struct alignas(64) FileDescription {
     // Opened by ranks of several nodes together, without depositing itself (group_opens in
     // calls.hpp): it never is in the pool.
     std::atomic<bool> beside;
+    // Opened with O_DIRECT, and not used yet. Until then the file stays in the pool: Intel MPI
+    // opens each file like this beside the descriptor that it uses.
+    std::atomic<bool> unused_direct;
     std::atomic<bool> wrote;  // at least one write went through this description
     // The first bytes written mark a file that the loader or libc reads by internal calls; see
     // read_by_libc.hpp.

@@ -10,8 +10,6 @@
 #include "pool/capture/files/known_files.hpp"
 #include "pool/capture/files/lost_files.hpp"
 #include "pool/capture/files/mounted.hpp"
-#include "pool/capture/files/other_names.hpp"
-#include "pool/capture/files/path_descriptors.hpp"
 #include "pool/capture/files/path_filter.hpp"
 #include "pool/capture/processes/process.hpp"
 #include "pool/client/known_file.hpp"
@@ -24,8 +22,6 @@
 namespace forebay::capture {
 
 namespace {
-
-bool may_write(int flags) noexcept { return (flags & O_ACCMODE) != O_RDONLY; }
 
 protocol::ClientQuestion about(const FileDescription& file, protocol::QuestionKind ask) noexcept {
     protocol::ClientQuestion question;
@@ -54,49 +50,6 @@ int ask(const protocol::ClientQuestion& question, const Ended& ended) noexcept {
 
 int ask(const protocol::ClientQuestion& question) noexcept {
     return ask(question, nothing_is_left);
-}
-
-pool::ThroughReason reason_of(int fd, const DescriptorOrigin& opening) noexcept {
-    if (opening.through != pool::ThroughReason::none) {
-        return opening.through;
-    }
-    if (is_standard(fd)) {
-        return pool::ThroughReason::stream;
-    }
-    if (state.asynchronous.load(relaxed)) {
-        return pool::ThroughReason::async;
-    }
-    if ((opening.flags & O_APPEND) != 0) {
-        return pool::ThroughReason::append;
-    }
-    if ((opening.flags & (O_DIRECT | O_DSYNC)) != 0) {
-        return pool::ThroughReason::direct;
-    }
-    // The access mode 3 is for ioctl alone; a file of O_TMPFILE is mostly gone before it would be
-    // drained.
-    if ((opening.flags & O_TMPFILE) == O_TMPFILE ||
-        (opening.flags & O_ACCMODE) == (O_WRONLY | O_RDWR)) {
-        return pool::ThroughReason::asked;
-    }
-    // Deposits do not enforce RLIMIT_FSIZE.
-    const bool limited =
-        may_write(opening.flags) && kernel::limit_of(RLIMIT_FSIZE) != RLIM_INFINITY;
-    return limited ? pool::ThroughReason::asked : pool::ThroughReason::none;
-}
-
-bool regular_and_pooled(int fd, PathBuffer& buffer, std::string_view& path) noexcept {
-    struct stat found{};
-    if (kernel::fstat(fd, &found) != 0 || !S_ISREG(found.st_mode)) {
-        return false;
-    }
-    if (is_pooled(fd, found.st_dev, buffer, path)) {
-        return true;
-    }
-    if (!is_known_by_inode(found)) {
-        return false;
-    }
-    path = path_of(fd, buffer);
-    return true;
 }
 
 // Null if the daemon has forgotten the file.
@@ -132,6 +85,20 @@ bool stays_out(CapturedFile place) noexcept {
     put_offset_into_kernel(place);
     place.file.passes.store(true, std::memory_order_release);
     return true;
+}
+
+// The file leaves the pool for a descriptor with O_DIRECT, which nobody has used before.
+FileRoute begin_direct_use(CapturedFile place) noexcept {
+    PathBuffer buffer;
+    const bool left = connection.reach()
+                          ? introduce(place, path_of(place.fd, buffer),
+                                      pool::ThroughReason::direct) == IntroductionResult::yes
+                          : connection.is_unmapped() && stays_out(place);
+    if (left) {
+        place.file.unused_direct.store(false, std::memory_order_release);
+        return FileRoute::passed;
+    }
+    return error_of_opening(place.fd, false) == 0 ? FileRoute::passed : FileRoute::lost;
 }
 
 bool pending(const pool::FileSlot& slot) noexcept {
@@ -211,6 +178,9 @@ FileRoute route(CapturedFile place) noexcept {
     if (passes && !capturing()) {
         return FileRoute::passed;  // the process is cut off from the daemon (cut_off.cpp)
     }
+    if (passes && place.file.unused_direct.load(std::memory_order_acquire)) [[unlikely]] {
+        return begin_direct_use(place);
+    }
     const bool introduced =
         place.file.connection.load(std::memory_order_acquire) == connection.generation() &&
         connection.reached();
@@ -244,147 +214,6 @@ FileRoute route(CapturedFile place) noexcept {
         return FileRoute::passed;
     }
     return passes ? FileRoute::passed : FileRoute::lost;
-}
-
-namespace {
-
-// Empties the file (O_TRUNC). Returns 0 or an errno. Ranks that opened it beside the pool do so
-// directly, because nobody has deposits of it yet.
-int make_empty(CapturedFile place) noexcept {
-    if (!place.file.beside.load(relaxed)) {
-        return truncate(place, 0);
-    }
-    return kernel::ftruncate(place.fd, 0) == 0 ? 0 : errno;
-}
-
-// Lets a description go, if there is one.
-void drop(FileDescription* description) noexcept {
-    if (description != nullptr) {
-        let_go(*description);
-    }
-}
-
-// Drops the description of a file that was closed by a call that is not captured.
-void let_go_stale(int fd) noexcept {
-    if (static_cast<unsigned>(fd) >= descriptors_max || !descriptors.captured(fd)) {
-        return;
-    }
-    const InsideCall inside;
-    drop(descriptors.take(fd));
-}
-
-// For a file that is not captured after all: applies O_TRUNC. The file may have been emptied
-// before, but what was drained since would be in it again. A file that lacks deposits of a dead
-// daemon cannot be opened, unless it is written anew.
-CaptureResult not_taken(int fd, const DescriptorOrigin& opening) noexcept {
-    constexpr int makes = O_CREAT | O_EXCL;
-    const bool anew = opening.empties || (opening.flags & makes) == makes;
-    if (const int error = error_of_opening(fd, anew); error != 0) {
-        errno = error;
-        return CaptureResult::failed;
-    }
-    const bool failed = opening.empties && kernel::ftruncate(fd, 0) != 0;
-    return failed ? CaptureResult::failed : CaptureResult::no;
-}
-
-pool::ThroughReason untracked_reason() noexcept {
-    return state.many_tables.load(relaxed) ? pool::ThroughReason::tables
-                                           : pool::ThroughReason::asked;
-}
-
-// For a process without the daemon's memory (is_unmapped): it would neither see deposits of the
-// file nor avoid overwriting them, so the daemon keeps the file out of the pool.
-CaptureResult keep_out(int fd, const DescriptorOrigin& opening, std::string_view path) noexcept {
-    FileDescription spare{};
-    const CapturedFile place{spare, fd};
-    place.file.flags.store(opening.flags, relaxed);
-    switch (introduce(place, path, pool::ThroughReason::unmapped)) {
-        case IntroductionResult::refused: errno = EREMOTEIO; return CaptureResult::failed;
-        case IntroductionResult::undrained: errno = EIO; return CaptureResult::failed;
-        case IntroductionResult::yes:
-        case IntroductionResult::no: break;
-    }
-    return not_taken(fd, opening);
-}
-
-}  // namespace
-
-bool tracks(int fd) noexcept {
-    return fd < descriptors_max && !state.many_tables.load(std::memory_order_acquire);
-}
-
-namespace {
-
-// take_on() of a regular file that is in a folder of the pool, by `path`.
-CaptureResult take_on_pooled(int fd, const DescriptorOrigin& opening,
-                             std::string_view path) noexcept {
-    in_one_process([]() noexcept { return connection.reach(); });  // it may take a minute
-    const BlockedSignals until_stored;  // a child that is forked meanwhile would have half of it
-    const InsideCall inside;
-    if (!connection.reach() && !connection.retry_mapping()) {
-        return connection.is_unmapped() ? keep_out(fd, opening, path) : not_taken(fd, opening);
-    }
-    const bool tracked = tracks(fd);
-    FileDescription* const made = tracked ? descriptors.make() : nullptr;
-    FileDescription spare{};  // used if no description is free; never closed
-    const CapturedFile place{made != nullptr ? *made : spare, fd};
-    place.file.flags.store(opening.flags, relaxed);
-    const pool::ThroughReason through =
-        made == nullptr ? untracked_reason() : reason_of(fd, opening);
-    const FileGrouping together = grouping();
-    const bool beside =
-        through == pool::ThroughReason::none && together.group != 0 && !together.part;
-    place.file.beside.store(beside, relaxed);
-    place.file.passes.store(beside || through != pool::ThroughReason::none, relaxed);
-    if (beside || through != pool::ThroughReason::none || !opening.fresh) {
-        place.file.offset.store(in_kernel, relaxed);
-    }
-    const IntroductionResult introduced = introduce(place, path, through);
-    if (introduced != IntroductionResult::yes) {
-        drop(made);
-        errno = introduced == IntroductionResult::refused ? EREMOTEIO : errno;
-        return introduced == IntroductionResult::refused ? CaptureResult::failed
-                                                         : not_taken(fd, opening);
-    }
-    const int error = opening.empties ? make_empty(place) : 0;
-    if (error != 0) {
-        drop(made);
-        errno = error;
-        return CaptureResult::failed;
-    }
-    if (made != nullptr) {
-        descriptors.put(fd, made);
-        if (!tracks(fd)) {  // another thread has just stopped tracking all others
-            static_cast<void>(stop_tracking(fd));
-        }
-    }
-    return CaptureResult::yes;
-}
-
-}  // namespace
-
-CaptureResult take_on(int fd, const DescriptorOrigin& opening) noexcept {
-    let_go_stale(fd);
-    PathBuffer buffer;
-    std::string_view path;
-    // A file of O_TMPFILE may get a name by linkat(), but not with O_EXCL.
-    const bool never_named =
-        (opening.flags & O_TMPFILE) == O_TMPFILE && (opening.flags & O_EXCL) != 0;
-    if ((opening.flags & O_PATH) != 0) {
-        note_opened_path(fd);
-        return CaptureResult::no;
-    }
-    if (never_named) {
-        return CaptureResult::no;
-    }
-    const bool on_mount = is_on_known_mount(fd);
-    if (!on_mount && !regular_and_pooled(fd, buffer, path)) {
-        return CaptureResult::no;
-    }
-    if (on_mount || is_on_mount(fd)) {
-        return take_on_mounted(fd, opening);
-    }
-    return take_on_pooled(fd, opening, path);
 }
 
 namespace {
@@ -447,6 +276,9 @@ int leave(CapturedFile place, pool::ThroughReason reason) noexcept {
     if (is_mounted(place)) {
         leave_mounted(place, reason);
         return 0;
+    }
+    if (place.file.unused_direct.load(std::memory_order_acquire)) {
+        return begin_direct_use(place) == FileRoute::lost ? EIO : 0;
     }
     if (place.file.passes.load(std::memory_order_acquire) && !needs_to_be_told(place, reason)) {
         return 0;
