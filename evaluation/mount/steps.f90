@@ -1,4 +1,4 @@
-! What steps.c does, by Fortran: appends of 1 MiB, sequential and unformatted, with computing
+! The same as steps.c, in Fortran: appends of 1 MiB, sequential and unformatted, with computing
 ! between. A stream is opened for each step, as a model opens its history file.
 program steps
   use iso_fortran_env, only: int8

@@ -1,6 +1,6 @@
-/* What models do that use netCDF without MPI: rank 0 gathers each step and appends it to the file,
- * which is synced, closed, and opened again for the second half. A classic file, and one that is
- * HDF5. The first argument is their folder. */
+/* Writes as models do that use netCDF without MPI: rank 0 gathers each step and appends it to the
+ * file, which is synced, closed, and opened again for the second half. A classic file, and one that
+ * is HDF5. The first argument is their folder. */
 #include <mpi.h>
 #include <netcdf.h>
 

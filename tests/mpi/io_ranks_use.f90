@@ -1,5 +1,5 @@
 ! With I/O ranks, seen by the Fortran binding `use mpi`.
-! What the bindings share is in io_ranks_body.inc.
+! The part that all bindings share is in io_ranks_body.inc.
 program io_ranks_use
   use mpi
   implicit none

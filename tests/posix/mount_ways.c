@@ -1,5 +1,5 @@
-// What is not captured, by tests/suite/mount_ways_test.py: a child of clone, and programs that take
-// no preloaded library.
+// Calls that are not captured, for tests/suite/mount_ways_test.py: those of a child of clone, and
+// those of programs that take no preloaded library.
 //
 //   ways clone | read | append
 #define _GNU_SOURCE

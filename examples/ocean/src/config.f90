@@ -1,4 +1,4 @@
-! What the user chooses: one namelist file, read by rank 0 and given to all.
+! The user's choices: one namelist file, read by rank 0 and given to all.
 module config
    use mpi
    use, intrinsic :: iso_fortran_env, only: error_unit, int8, int64, real32, real64

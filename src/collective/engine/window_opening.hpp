@@ -1,5 +1,5 @@
-// Opening a window, or the image of one, to the ranks of a node. Which word is stored when is
-// protocol; see WindowControl.
+// Opens a window, or a node's copy of another node's window (an image), to the ranks of a node. The
+// order of the stores is part of the protocol: see WindowControl in node_segment.hpp.
 #pragma once
 
 #include "collective/engine/node_segment.hpp"

@@ -1,5 +1,5 @@
-// The state that the MPI keeps for the request is the number of bytes itself, so there is nothing
-// to free.
+// Makes an MPI_Request that is complete from the start, by MPI_Grequest_start. The extra_state that
+// the MPI keeps for it is the number of bytes itself, so there is nothing to free.
 #include "collective/mpi/completed_request.hpp"
 
 #include "collective/mpi/status.hpp"

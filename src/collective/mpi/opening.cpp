@@ -1,4 +1,4 @@
-// How rank 0 decides, and how the other ranks learn of it.
+// Rank 0 decides whether and how Forebay handles a file, and broadcasts that to the other ranks.
 #include "collective/mpi/opening.hpp"
 
 #include "collective/mpi/creation.hpp"

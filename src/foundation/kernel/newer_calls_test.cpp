@@ -1,5 +1,5 @@
-// What takes the place of newer system calls, in a child process whose kernel has none of them: a
-// seccomp filter refuses them.
+// Tests the replacements of newer system calls in a child process whose kernel seems to have none
+// of them: a seccomp filter refuses them.
 #include "foundation/kernel/newer_calls.hpp"
 
 #include "foundation/kernel/newer_linux.hpp"

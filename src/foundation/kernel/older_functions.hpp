@@ -1,6 +1,7 @@
-// What glibc 2.28 lacks, but objects compiled with a newer libc's headers ask for: our own, those
-// of libstdc++.a and of the compiler's unwinder. older_libc/ gives them the names of libc's
-// functions in what users get; so no newer version of libc is needed there.
+// Functions that glibc 2.28 lacks, but that objects compiled with a newer libc's headers call: our
+// own objects, those of libstdc++.a and of the compiler's unwinder. older_libc/ gives these
+// functions the names of libc's in everything that users get, so that no newer version of libc is
+// needed.
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,8 @@ struct RankVariable {
     int RankPlacement::* value;
 };
 
-// Of Hydra, Open MPI, PMIx, Slurm, MVAPICH2, Cray PALS and what PyTorch's users set. A launcher's
-// number of slots (OMPI_UNIVERSE_SIZE) is none of them.
+// Variables that Hydra, Open MPI, PMIx, Slurm, MVAPICH2 and Cray PALS set, and those that users of
+// PyTorch set. A launcher's number of slots (OMPI_UNIVERSE_SIZE) is not among them.
 constexpr RankVariable variables[] = {
     {"PMI_SIZE", &RankPlacement::size},
     {"PMI_RANK", &RankPlacement::rank},

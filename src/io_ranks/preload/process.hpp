@@ -1,4 +1,5 @@
-// What this library keeps for a process: the MPI that it found, and the world that it has cut.
+// The state that this library keeps for a process: the MPI that it found, and the world that it has
+// cut.
 #pragma once
 
 #include "io_ranks/preload/world.hpp"

@@ -14,7 +14,7 @@ struct CutWorld {
     MPI_Comm control{};  // all ranks, for messages between them and I/O ranks
 };
 
-// What was asked for, by FOREBAY_IO_RANKS and FOREBAY_IO_RANKS_SPREAD; `ranks` is left alone.
+// The shape that FOREBAY_IO_RANKS and FOREBAY_IO_RANKS_SPREAD ask for; `ranks` is not set.
 [[nodiscard]] WorldShape asked_shape() noexcept;
 
 // Why this world is not to be cut, before anything is agreed on; null if it can be. All ranks come

@@ -1,4 +1,4 @@
-// What the directory of a dead daemon says of its files: which of them lack deposits that had been
+// Finds, in the directory of a dead daemon, the files that lack deposits which had been
 // acknowledged. This code is loaded into programs, and so needs nothing of the C++ library at run
 // time.
 #pragma once

@@ -1,5 +1,5 @@
-// This matters, for example, to tar: it takes a file with a length but no blocks for one hole, and
-// reports a file whose st_ctime changes as being modified.
+// Right sizes, blocks and times matter, for example, to tar: it takes a file with a length but no
+// blocks for one hole, and reports a file whose st_ctime changes as being modified.
 #include "pool/client/stat_addition.hpp"
 
 #include "foundation/base/atomics.hpp"

@@ -1,4 +1,5 @@
-// What stat says of a pooled file: sizes, blocks and times of the pool beside the file system's.
+// Tests what stat returns for a pooled file: sizes, blocks and times of the pool beside the file
+// system's.
 #include "pool/client/stat_addition.hpp"
 
 #include "pool/client/log_writer.hpp"

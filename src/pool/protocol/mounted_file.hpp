@@ -1,4 +1,4 @@
-// What a captured program asks of the mount that serves a descriptor: by an ioctl on the
+// The question of a captured program to the mount that serves a descriptor. It is an ioctl on the
 // descriptor, since the daemon must never have a descriptor of a mount that waits for the daemon.
 #pragma once
 

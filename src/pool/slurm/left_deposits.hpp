@@ -1,5 +1,5 @@
-// Which bytes a killed daemon has taken along. slurmstepd outlives what it kills, and so can look:
-// it maps the daemon's directory (pool/protocol/directory.hpp) while the daemon lives.
+// Finds the bytes that a killed daemon has taken along. slurmstepd outlives what it kills, and so
+// can look: it maps the daemon's directory (pool/protocol/directory.hpp) while the daemon lives.
 #pragma once
 
 #include "pool/protocol/directory.hpp"

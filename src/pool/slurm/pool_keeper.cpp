@@ -154,7 +154,8 @@ bool is_running(pid_t process) {
            !kernel::contents(fmt::format("/proc/{}/cmdline", process)).value_or("").empty();
 }
 
-// What kills the keeper kills the daemon, too, but perhaps a moment later.
+// Waits for the end of a daemon: whoever kills the keeper kills the daemon, too, but perhaps a
+// moment later.
 void await_death(pid_t process) {
     constexpr int nap_ms = 10;
     constexpr int death_ms_max = 10'000;

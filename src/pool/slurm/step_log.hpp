@@ -18,7 +18,8 @@ struct StepName {
 
 [[nodiscard]] StepName step_name(std::uint32_t job, std::uint32_t step);
 
-// What is said of a pool that was killed, or whose `forebay run` was, and so said nothing itself.
+// The report on a pool that was killed, or whose `forebay run` was killed, and that so could report
+// nothing itself.
 [[nodiscard]] std::vector<std::string> lines_of_kill(const KeeperEnd& end, const StepName& name);
 
 // Appends to forebay-JOB.STEP-HOST.log, as the user, in the first of these folders that takes it.

@@ -1,4 +1,4 @@
-// Text in, values out.
+// Parses the texts of options and of the environment into values.
 #include "pool/slurm/step_options.hpp"
 
 #include "foundation/base/printable.hpp"

@@ -1,4 +1,5 @@
-// What users say at srun, sbatch and salloc, and what of a step's environment concerns Forebay.
+// The options that users give to srun, sbatch and salloc, and the variables of a step's environment
+// that concern Forebay.
 #pragma once
 
 #include "foundation/base/result.hpp"

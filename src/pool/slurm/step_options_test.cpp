@@ -1,4 +1,4 @@
-// What users and administrators may say, and which variables go where.
+// Tests which options users and administrators may give, and which variables go where.
 #include "pool/slurm/step_options.hpp"
 
 #include <array>

@@ -1,4 +1,5 @@
-// For tests: an empty file in a real directory, removed afterwards, and read by plain system calls.
+// For tests of storage adapters: an empty file in a real directory, which is removed afterwards and
+// read by plain system calls (a StorageWorld of storage_contract.hpp).
 #pragma once
 
 #include "foundation/ports/storage_contract.hpp"
@@ -61,8 +62,8 @@ inline ports::StorageWorldMaker file_world(const std::string& name, const std::s
     return {name, [directory, opener] { return std::make_unique<FileWorld>(directory, opener); }};
 }
 
-// What a forked child does with a storage whose parent has a request in flight: it finds nothing of
-// the parent's, and writes the bytes [4 MiB, 8 MiB) itself. Returns 0, or which step went wrong.
+// Uses a storage in a forked child whose parent has a request in flight: the child finds nothing of
+// the parent's, and writes the bytes [4 MiB, 8 MiB) itself. Returns 0, or the step that failed.
 inline int uses_inherited(ports::FileStorage& storage) {
     ports::RequestCompletion completion;
     if (storage.poll({&completion, 1}) != 0) {

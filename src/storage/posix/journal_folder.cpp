@@ -1,7 +1,8 @@
-// A segment is written with O_DIRECT if the file system allows it, past the page cache. Durability
-// comes from O_DSYNC or fdatasync in any case, because the disk has a cache, too. A new segment is
-// filled with zeros once; otherwise each sync would have to record newly written extents in the
-// file system's metadata.
+// Lists, maps, writes and removes the journal's segments, which are files of a directory. A segment
+// is written with O_DIRECT if the file system allows it, past the page cache. Durability comes from
+// O_DSYNC or fdatasync in any case, because the disk has a cache, too. A new segment is filled with
+// zeros once; otherwise each sync would have to record newly written extents in the file system's
+// metadata.
 #include "storage/posix/journal_folder.hpp"
 
 #include "foundation/base/error_number.hpp"

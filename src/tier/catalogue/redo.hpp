@@ -41,7 +41,7 @@ inline constexpr std::int64_t checkpoint_slack_ns = 25'000'000'000;
 // of a write since the checkpoint, or `target_ns`. Attributes may have been changed by anybody.
 [[nodiscard]] bool is_own_change(const ReplicaRecord& record, const VersionStamp& file) noexcept;
 
-// What a marker says of a file for which this tier has no replica.
+// The meaning of a file's marker where this tier has no replica of the file.
 enum class MarkerVerdict {
     whole,      // the file has all of its bytes
     elsewhere,  // another tier has bytes of it

@@ -1,6 +1,6 @@
-// What is known of a replica, as it is kept on the files themselves: in an extended attribute of
-// the replica (ReplicaRecord) and in one of the file that it is of (FileMarker). Their encoding has
-// a version, and a checksum with a key. Pure.
+// The records by which a tier finds its replicas again. They are kept on the files themselves: in
+// an extended attribute of the replica (ReplicaRecord), and in one of the file whose replica it is
+// (FileMarker). Their encoding has a version, and a checksum with a key. Pure.
 //
 //   record:  magic (4) │ version (2) │ kind (1) │ state (1) │ numbers (8 each) │ path │ sum (16)
 //
@@ -71,8 +71,9 @@ enum class RecordDefect {
 [[nodiscard]] tl::expected<FileMarker, RecordDefect> decode_marker(std::span<const std::byte> bytes,
                                                                    const RecordKey& key);
 
-// What the marker of another place says, whose key is not known here: nobody has checked it, so
-// that it is a reason to wait and no more. nullopt: it is no marker, or says that it is of `own`.
+// Decodes the marker of another place, whose key is not known here: its checksum is not checked, so
+// it is a reason to wait and no more. nullopt: the bytes are no marker, or one that claims to be of
+// the place `own`.
 [[nodiscard]] std::optional<FileMarker> decode_foreign_marker(std::span<const std::byte> bytes,
                                                               std::uint64_t own);
 

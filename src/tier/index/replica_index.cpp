@@ -121,7 +121,7 @@ Result<std::unique_ptr<ReplicaIndex>> ReplicaIndex::open(const std::string& path
         return index;
     }
     index = std::unique_ptr<ReplicaIndex>{};
-    // What belongs to the old file must not be taken for the new one's.
+    // SQLite must not take the old file's write-ahead log for the new one's.
     for (const char* const suffix : {"-wal", "-shm", ""}) {
         const std::string old = path + suffix;
         const std::string aside = path + ".damaged" + suffix;

@@ -1,5 +1,5 @@
-// What programs do with the bytes of a file that has a replica, and what happens when fast storage
-// fails them.
+// Changes that programs make to the bytes of a file that has a replica, and the way on when fast
+// storage fails.
 #include "tier/live/live_tier.hpp"
 
 #include "foundation/base/error_number.hpp"

@@ -27,7 +27,7 @@ struct OpenedReplica {
     int descriptor = -1;  // of the replica
 };
 
-// What stat says of a replica.
+// A replica's size and time, as stat returns them.
 struct ReplicaStatus {
     std::int64_t bytes = 0;
     std::int64_t blocks = 0;  // of 512 bytes

@@ -1,5 +1,6 @@
-// What an earlier tier has left: each replica is set right before it is used, by the thread that
-// looks for all of them, or by whoever asks for its file first. So a start does not wait for many.
+// Takes over the replicas that an earlier tier has left. Each is set right before it is used: by
+// the thread that looks for all of them, or by the first call on its file. So a start need not wait
+// for all of them.
 #include "tier/live/live_tier.hpp"
 
 #include "tier/mover/copy_range.hpp"

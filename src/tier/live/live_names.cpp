@@ -1,4 +1,4 @@
-// What changes of names and attributes mean for replicas, and what is said of files that have one.
+// Carries changes of names and attributes over to replicas, and describes files that have one.
 #include "tier/live/live_tier.hpp"
 
 #include "foundation/kernel/calls.hpp"

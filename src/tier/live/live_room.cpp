@@ -33,7 +33,8 @@ LiveTier::PlaceRoom LiveTier::room() const {
 
 bool LiveTier::is_admitted(const LiveFile& file, TieredUse use, std::int64_t promised) {
     const PlaceRoom place = room();
-    // What is being filled is counted twice in part, so that no fill ends for lack of room.
+    // Bytes that are being filled in are counted twice in part, so that no fill fails for lack of
+    // room.
     const FastRoom room{.capacity_bytes = place.capacity,
                         .used_bytes = place.used + promised,
                         .high_bytes = place.high(),

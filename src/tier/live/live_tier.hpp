@@ -73,7 +73,7 @@ struct FastResult {
     bool to_file = false;  // what is left has to be done with the file itself
 };
 
-// What was moved and what was not, since the tier was started.
+// Numbers of replicas, and of bytes moved, since the tier was started.
 struct LiveCounts {
     std::int64_t made = 0;
     std::int64_t filled = 0;
@@ -148,7 +148,7 @@ public:
     void unlinked(int fd);
     void policy_changed() { policies_.forget(); }
 
-    // What a user asks, about a file or everything below a folder. They return an errno or 0.
+    // Orders of a user, about a file or everything below a folder. They return an errno or 0.
     [[nodiscard]] int move_now(const std::string& path);
     [[nodiscard]] int evict_now(const std::string& path);
     [[nodiscard]] int fill_now(int fd, const std::string& path);
@@ -161,7 +161,7 @@ public:
     std::int64_t finish();
     // Ends the mover, and leaves what is dirty in fast storage.
     void leave();
-    // What a user says of the end: finish() leaves everything, too.
+    // A user's order for the end: finish() then moves nothing either.
     void leave_at_end() noexcept { leaves_.store(true, std::memory_order_relaxed); }
 
     [[nodiscard]] const std::string& root() const noexcept { return global_->path(); }
@@ -176,7 +176,7 @@ private:
         [[nodiscard]] std::int64_t high() const noexcept { return capacity / 10 * 9; }
         [[nodiscard]] std::int64_t low() const noexcept { return capacity / 10 * 7; }
     };
-    // Of the fast place; it is asked by a descriptor, since nothing is looked up by a path here.
+    // The room in the fast place. It is asked for by a descriptor, not by a path.
     [[nodiscard]] PlaceRoom room() const;
 
     using FileLock = std::unique_lock<std::mutex>;
@@ -196,7 +196,8 @@ private:
     void release(LiveFile& file, bool writes);
     void let_go(const LiveFile& file);
 
-    // What an earlier tier has left is found by a thread of its own, and what is asked for before.
+    // Run by a thread of its own: finds the replicas that an earlier tier has left. One whose file
+    // is used before it is found is set right by see().
     void find_replicas();
     void note_unfound(std::size_t count);
     [[nodiscard]] bool has_found_all() const noexcept {
@@ -242,7 +243,7 @@ private:
     };
     [[nodiscard]] RoomTaken what_may_go(const LiveFile* except);
     bool evict_unused(const ReplicaName& name);
-    // What follows from the end of a move. Returns an errno or 0.
+    // Carries out what follows from the end of a move. Returns an errno or 0.
     int settle(LiveFile& file, const Result<MoveEnd>& end);
     void rescue_file(LiveFile& file);
     [[nodiscard]] std::optional<ReplicaStatus> status_of(LiveFile& file);

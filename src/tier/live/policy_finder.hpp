@@ -16,14 +16,15 @@ namespace forebay::tier {
 
 class PolicyFinder {
 public:
-    // What was found is believed for so long; changes by this process are told by forget().
+    // A policy that was found is used for so long without another look. This process calls forget()
+    // when it changes one.
     static constexpr auto believed = std::chrono::seconds{1};
 
     // `root` is the tier's folder, without symbolic links; it is opened now, since something else
     // may be mounted over it later.
     [[nodiscard]] static Result<PolicyFinder> open(const std::string& root, FolderPolicy usual);
 
-    // What was found up to `age` ago is good enough.
+    // The policy of a file; one that was found up to `age` ago is good enough.
     [[nodiscard]] FolderPolicy policy_of(const std::string& file,
                                          std::chrono::nanoseconds age = believed);
     void forget();

@@ -172,7 +172,7 @@ private:
     std::vector<InodeChange> unsynced_;
 };
 
-// What a side of the world does beside its work, and its faults.
+// Hooks by which a test interferes with one side of the world, and the faults of that side.
 struct SideHooks {
     std::function<void()> before{};  // each step that changes something
     int write_error = 0;             // of the next writes

@@ -38,8 +38,8 @@ struct Change {
     bool synced = false;        // it survives a power failure
 };
 
-// What may be in a file: of each byte, the value of the last change that must have survived, or of
-// a later one.
+// The contents that a file may have: each byte has the value of the last change that must have
+// survived, or of a later one.
 class Promises {
 public:
     void begin(const Change& change) { changes_.push_back(change); }
@@ -49,7 +49,7 @@ public:
             one.synced |= one.acknowledged;
         }
     }
-    // What is wrong with the contents; empty: nothing. `outside`: changes of others count, too.
+    // Returns the fault of the contents; empty: none. `outside`: changes of others count, too.
     [[nodiscard]] std::string judge(const Contents& bytes, Fall fall, bool outside) const {
         std::size_t least = first_.size();
         for (const Change& one : changes_) {

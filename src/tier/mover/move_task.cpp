@@ -51,7 +51,7 @@ MoveTask::Step MoveTask::begin() {
     const bool resumed = before.state == ReplicaState::moving;
     expects(before.state == ReplicaState::dirty || before.state == ReplicaState::moving,
             "only what is dirty is moved");
-    // What an earlier attempt has written becomes the base of this one, so it has to stay.
+    // Bytes that an earlier attempt has written are the base of this one, so they must be durable.
     if (auto synced = resumed ? files_.file.sync() : Result<void>{}; !synced) {
         return failure(std::move(synced.error()));
     }
@@ -201,7 +201,7 @@ MoveTask::Step MoveTask::complete_file() {
     }
     TieredFile& file = files_.file;
     const std::uint64_t generation = files_.record.get().moving;
-    // What was looked at just now mostly has its length already.
+    // Mostly the file that look() has seen just now has its length already.
     auto done = (own_.bytes == length_.bytes() ? Result<void>{} : file.set_length(length_))
                     .and_then([&] { return file.set_modified(modified_ns_); })
                     .and_then([&] { return file.sync(); })

@@ -49,7 +49,7 @@ public:
     [[nodiscard]] Result<MoveEnd> run();
 
 private:
-    // What a step found out: nullopt, go on.
+    // The result of a step; nullopt: go on with the next one.
     using Step = Result<std::optional<MoveEnd>>;
 
     Step begin();

@@ -1,5 +1,5 @@
-// What is done with replicas besides moving: filling one, making one for a file that is written,
-// removing and rescuing one, and setting everything right after a restart.
+// Operations on replicas, besides moving them: fill one, make one for a file that is written,
+// remove and rescue one, and set everything right after a restart.
 #pragma once
 
 #include "foundation/base/result.hpp"

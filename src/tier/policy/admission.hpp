@@ -39,7 +39,7 @@ enum class AdmissionVerdict {
     job_ends,       // there might be no time left to move it
 };
 
-// What may be evicted for a file that is read: a clean replica that nobody has open.
+// A clean replica that nobody has open, and that may be evicted for a file that is read.
 struct RoomCandidate {
     std::int64_t bytes = 0;
     double heat = 0;

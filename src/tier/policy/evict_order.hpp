@@ -14,8 +14,8 @@ struct EvictCandidate {
     bool clean = false;      // the parallel file system has its bytes, durably, and says so
     bool open = false;       // a program or the mover uses it
     bool pinned = false;
-    double heat = 0;           // when it was used last (heat.hpp)
-    std::int64_t used_ns = 0;  // when that was
+    double heat = 0;           // as of its last use (heat.hpp)
+    std::int64_t used_ns = 0;  // the time of its last use
     std::int64_t live_ns = 0;  // its policy's time to live; 0: no limit
 };
 

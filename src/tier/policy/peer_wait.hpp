@@ -1,12 +1,12 @@
-// What a tier does when a program opens a file of which another tier has bytes that the parallel
-// file system lacks. Pure.
+// Decides what a tier does when a program opens a file of which another tier has bytes that the
+// parallel file system lacks. Pure.
 #pragma once
 
 #include <cstdint>
 
 namespace forebay::tier {
 
-// What can be seen of the tier that has the bytes, by its fast place.
+// The state of the tier that has the bytes, as its fast place shows it.
 enum class PeerState {
     unseen,  // its place is not here: a node's own disk
     alive,   // it has the place, and can be asked by it

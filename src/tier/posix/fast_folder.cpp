@@ -261,7 +261,7 @@ Result<std::unique_ptr<TieredFile>> FastFolder::create(const ReplicaName& name) 
     if (kernel::unlinkat(new_.get(), text.c_str(), 0) != 0 && errno != ENOENT) {
         return failure(system_error(errno, "remove " + path_ + "/new/" + text));
     }
-    // What an earlier replica of this name has left.
+    // A sidecar that an earlier replica of this name has left.
     if (auto removed = sidecars_.remove(text); !removed) {
         return failure(std::move(removed.error()));
     }

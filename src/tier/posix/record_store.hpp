@@ -15,7 +15,7 @@
 
 namespace forebay::tier {
 
-// Who may make a folder of sidecars, and sidecars in it.
+// The processes that may make a folder of sidecars, and sidecars in it.
 enum class SidecarWriter {
     anybody,       // so that each record is looked for there
     this_process,  // so that a folder that was missing once is missing until it is made here

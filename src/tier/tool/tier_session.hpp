@@ -1,4 +1,5 @@
-// What a user asks of a tier, done by hand: for `forebay-tier`, on a fast place that no daemon has.
+// Carries out a user's orders by hand, for `forebay-tier`: on a fast place that no running tier
+// has.
 #pragma once
 
 #include "foundation/base/result.hpp"

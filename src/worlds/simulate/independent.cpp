@@ -1,4 +1,5 @@
-// The program that every process runs, and the evaluation of its times.
+// Runs a simulated program that does independent I/O in every process (open, write or read, close),
+// and makes the result from the times of all processes.
 #include "worlds/simulate/independent.hpp"
 
 #include "worlds/memory/file.hpp"

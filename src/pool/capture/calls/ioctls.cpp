@@ -23,7 +23,7 @@ namespace forebay::capture {
 
 namespace {
 
-// Of linux/loop.h since Linux 5.8, and of ext4's own header.
+// LOOP_CONFIGURE of linux/loop.h (since Linux 5.8), and EXT4_IOC_MOVE_EXT of ext4's own header.
 constexpr unsigned long loop_configure = 0x4c0a;
 constexpr unsigned long move_extents = _IOC(_IOC_READ | _IOC_WRITE, 'f', 15, 40);
 constexpr std::size_t move_extents_donor_at = 4;

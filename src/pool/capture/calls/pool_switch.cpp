@@ -1,5 +1,6 @@
-// Carries out these ioctls. A file that is switched off leaves the pool for a reason that can be
-// undone (ThroughReason::switched).
+// Carries out the ioctls of forebay_pool.h: switches the pool off and on for a file, sets the
+// file's window, and tells its state. A file that is switched off leaves the pool for a reason that
+// can be undone (ThroughReason::switched).
 #include "pool/capture/calls/pool_switch.hpp"
 
 #include "capture/real.hpp"

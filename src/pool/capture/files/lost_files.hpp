@@ -44,7 +44,7 @@ private:
 extern constinit RewrittenFiles rewritten_files;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
-// What the file system says of a regular file.
+// A regular file's identity and time of modification, as the file system gives them.
 struct SeenFile {
     dev_t device = 0;
     ino_t inode = 0;

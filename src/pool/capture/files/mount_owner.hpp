@@ -1,5 +1,5 @@
-// Who has mounted a FUSE file system, by /proc/self/mountinfo: a mount of somebody else may say
-// anything about its files, also that they are other files of the daemon.
+// Finds the user who has mounted a FUSE file system, in /proc/self/mountinfo: the mount of another
+// user may claim anything about its files, also that they are other files of the daemon.
 #pragma once
 
 #include <optional>

@@ -38,7 +38,7 @@ public:
 
     [[nodiscard]] int socket() const noexcept { return socket_.get(); }
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
-    // What to do with a connection for which no descriptor is left.
+    // The treatment of a connection for which no descriptor is left.
     enum class Shortage { leave_queued, reject };
     // Accepts the next connection in the queue, without waiting. Connections of other users are
     // rejected, even root's.

@@ -51,7 +51,7 @@ TEST_F(WatcherOf, NamesWhatHoldsBytesByFile) {
     EXPECT_EQ(said.at("files")[0].at("bytes"), 10);
 }
 
-// What the watcher prints after the daemon has ended, with or without dismiss().
+// Returns what the watcher prints after the daemon has ended, with or without dismiss().
 std::string said_of(const pool::Directory& directory, bool dismissed) {
     std::array<int, 2> ends{};
     EXPECT_EQ(::pipe(ends.data()), 0);

@@ -1,4 +1,5 @@
-// Begins a period in which all files are out of the pool, or takes back that one was to begin.
+// A process is about to start a program whose calls are not captured: all files leave the pool. Or
+// that program did not start after all.
 #include "pool/daemon/requests/uncaptured_request.hpp"
 
 #include "pool/daemon/requests/request_context.hpp"

@@ -1,4 +1,4 @@
-// Writes and parses the head. What is parsed is untrusted input.
+// Writes and parses the journal's head. A head that is parsed is untrusted input.
 #include "pool/journal/format/head.hpp"
 
 #include "foundation/base/contracts.hpp"

@@ -1,4 +1,5 @@
-// It polls because the kernel reports a released lock only to threads that sleep for it.
+// The thread for blocking locks. It polls because the kernel reports a released lock only to
+// threads that sleep for it.
 #include "pool/mount/files/lock_waiter.hpp"
 
 #include <algorithm>

@@ -19,8 +19,8 @@ namespace forebay::mount {
 // Unmounts lazily. False: the mount is still there.
 [[nodiscard]] bool unmount_by_helper(const std::string& directory);
 
-// What to tell a user for whom fusermount3 did not mount. `said` is what it wrote to its standard
-// error.
+// The error for a user for whom fusermount3 did not mount. `said`: the text that it wrote to its
+// standard error.
 [[nodiscard]] Error helper_error(const std::string& directory, std::string_view said);
 
 }  // namespace forebay::mount

@@ -1,4 +1,5 @@
-// Paths are the kernel's (/proc/self/fd): it knows them after renames, too.
+// Paths of files for the tier are asked of the kernel (/proc/self/fd), which knows them after
+// renames, too.
 #include "pool/mount/tier/tiered_files.hpp"
 
 #include "foundation/kernel/descriptor_names.hpp"
@@ -164,7 +165,7 @@ void NameChange::is_now(const NameChange& other, bool exchanged) const {
     }
     tier_->policy_changed();
     if (!exchanged) {
-        // What the other name led to is gone before anything else has it.
+        // The file that had the other name has lost it before another file gets it.
         if (other.file_.valid()) {
             tier_->unlinked(other.file_.get());
         }

@@ -1,5 +1,5 @@
-// What the mount asks of a tier of fast storage, if it has one. Functions take a null tier where
-// nothing is to be done then.
+// The mount's calls to its tier of fast storage, if it has one. Where a function takes a pointer to
+// a tier, it may be null: there is no tier, and nothing to do.
 #pragma once
 
 #include "foundation/base/own_fd.hpp"
@@ -63,7 +63,8 @@ public:
 
     // All NameChanges of a request are made, and the names change next; see LiveTier::hold_names.
     void begins();
-    // What had this name now has the other one; and the other way round, if they were exchanged.
+    // The file of this name now has the other name; if they were exchanged, also the other way
+    // round.
     void is_now(const NameChange& other, bool exchanged) const;
 
 private:

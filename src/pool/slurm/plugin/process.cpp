@@ -59,7 +59,7 @@ constexpr int going_on = 0;
 constexpr char pool_variable[] = "FOREBAY_POOL_SOCKET";  // of tasks that have a pool
 constexpr int failing = -1;  // where plugstack.conf says `required`, the step fails
 
-// What the user asked for, and the pool of this step. A plugin has no other place for it than
+// The user's options, and the pool of this step. A plugin has no other place for them than
 // variables of the process, and Slurm has one such process for each step of a node.
 struct StepState {
     std::optional<std::string> pool;    // the value of --forebay
