@@ -1,3 +1,4 @@
+// Functions of newer glibc, made of system calls and of functions that glibc 2.28 has.
 #include "foundation/kernel/older_functions.hpp"
 
 #include "foundation/kernel/calls.hpp"

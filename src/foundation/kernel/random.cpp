@@ -1,3 +1,4 @@
+// Calls getrandom(2), again if a signal interrupts it.
 #include "foundation/kernel/random.hpp"
 
 #include "foundation/kernel/system_call.hpp"

@@ -1,3 +1,4 @@
+// Rewrites the launchers' variables to what the program is to see.
 #include "io_ranks/preload/environment.hpp"
 
 #include <cstdio>

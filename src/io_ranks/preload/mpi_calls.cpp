@@ -1,3 +1,5 @@
+// Looks up PMPI_ functions by dlsym. In Open MPI predefined handles are addresses of objects, in
+// MPICH they are constants.
 #include "io_ranks/preload/mpi_calls.hpp"
 
 #include "foundation/kernel/older_libc.hpp"

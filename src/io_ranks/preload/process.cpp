@@ -1,3 +1,5 @@
+// Finds the MPI, cuts the world within MPI_Init, and tells this rank's I/O rank when the program
+// finalizes its MPI or ends.
 #include "io_ranks/preload/process.hpp"
 
 #include "collective/preload/libmpi.hpp"

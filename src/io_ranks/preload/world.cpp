@@ -1,3 +1,5 @@
+// Splits the world into a communicator of the program's ranks and one of the I/O ranks, checks that
+// the program sees the first, and lets I/O ranks sleep until the ranks that they serve have left.
 #include "io_ranks/preload/world.hpp"
 
 #include "foundation/kernel/older_libc.hpp"

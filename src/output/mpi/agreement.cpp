@@ -1,3 +1,4 @@
+// All-reduces over the ranks of a file. The error of the lowest failing rank becomes that of all.
 #include "output/mpi/agreement.hpp"
 
 #include "foundation/base/printable.hpp"

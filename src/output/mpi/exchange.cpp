@@ -1,3 +1,5 @@
+// Sends each rank's part of a window to its writer in one message, and for reads the other way
+// round. A writer puts the parts into place.
 #include "output/mpi/exchange.hpp"
 
 #include "output/mpi/agreement.hpp"

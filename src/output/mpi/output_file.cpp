@@ -1,3 +1,5 @@
+// The calls of a program on a file: definitions, then steps, each with its exchange. A collective
+// call ends with the same result on all ranks.
 #include "output/mpi/output_file.hpp"
 
 #include "foundation/base/printable.hpp"

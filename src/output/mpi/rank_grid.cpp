@@ -1,3 +1,5 @@
+// Tells the ranks each other's boxes, or each writer the runs of its domain; refuses patches that
+// overlap.
 #include "output/mpi/rank_grid.hpp"
 
 #include "output/mpi/agreement.hpp"

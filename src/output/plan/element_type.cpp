@@ -1,3 +1,4 @@
+// Sizes of the types, and netCDF's fill values for them.
 #include "output/plan/element_type.hpp"
 
 #include <cstring>

@@ -1,3 +1,5 @@
+// The arithmetic of record markers and sub-records: where a part of a record lies in the file, and
+// which markers belong to it.
 #include "output/plan/fortran_record.hpp"
 
 #include "foundation/base/contracts.hpp"

@@ -1,3 +1,4 @@
+// Packs a rank's elements in the order of the file, without the halo, and unpacks what was read.
 #include "output/plan/local_array.hpp"
 
 #include "foundation/base/contracts.hpp"

@@ -1,3 +1,5 @@
+// Parses the options that a program gives for a file, and refuses words and values that it does not
+// know.
 #include "output/plan/output_options.hpp"
 
 #include "foundation/base/byte_size.hpp"

@@ -1,3 +1,5 @@
+// Makes runs of elements from boxes and from lists of indices, and refuses patches that do not lie
+// in their grid.
 #include "output/plan/patch.hpp"
 
 #include "foundation/base/contracts.hpp"

@@ -1,3 +1,5 @@
+// Divides an array among writers, and their domains into windows; finds elements that two ranks
+// both have.
 #include "output/plan/writer_domains.hpp"
 
 #include "foundation/base/contracts.hpp"
