@@ -130,7 +130,7 @@ def attach(app: typer.Typer) -> None:
     group.command(
         "compare",
         help=compare_command.HELP,
-        short_help="Two configurations, in turns, with a verdict.",
+        short_help="Compare two configurations, run in turns.",
         context_settings=CONTEXT,
         add_help_option=False,
     )(compare_command.compare)

@@ -64,13 +64,15 @@ def job_script(
         option(
             "--pool",
             "PATH",
-            "A folder whose files go through the pool, as of `run`.",
+            "A folder whose files go through the pool, as with `forebay run`.",
             parser=named_path,
         ),
     ] = None,
     steps: Annotated[
         Optional[list[str]],
-        option("--step", "WORDS", "One more program behind COMMAND; may be said several times."),
+        option(
+            "--step", "WORDS", "One more program, run after COMMAND; may be given several times."
+        ),
     ] = None,
     nodes: Annotated[int, option("--nodes", "N", "Nodes.", min=1)] = 1,
     tasks: Annotated[int, option("--tasks", "N", "Ranks on each node.", min=1)] = 1,

@@ -129,8 +129,12 @@ def set_(
 def attach(app: typer.Typer) -> None:
     """Adds `layout` with its subcommands to `app`."""
     group = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
-    group.command("show", help=SHOW_HELP, short_help="How a file lies over targets.")(show)
-    group.command("set", help=SET_HELP, short_help="Choose it, before the first byte.")(set_)
+    group.command("show", help=SHOW_HELP, short_help="Show how a file lies over targets.")(show)
+    group.command(
+        "set",
+        help=SET_HELP,
+        short_help="Choose the layout of a new file, or of new files in a directory.",
+    )(set_)
     app.add_typer(group, name="layout", short_help=SHORT_HELP)
 
 

@@ -145,7 +145,10 @@ def status(
         bool, option("--watch -w", None, "A screen of it; else one line an interval, until Ctrl-C.")
     ] = False,
     interval: Annotated[
-        float, option("--interval", "SECONDS", "Of --watch.", min=0.1, max=3600.0)
+        float,
+        option(
+            "--interval", "SECONDS", "With --watch: time between two looks.", min=0.1, max=3600.0
+        ),
     ] = 1.0,
     all_: Annotated[
         bool, option("--all", None, "All your daemons on this node; in JSON one a line.")
@@ -472,7 +475,9 @@ def attach(app: typer.Typer) -> None:
     """Adds `pool` with its subcommands to `app`."""
     group = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
     group.command("start", help=START_HELP, short_help="Start a daemon for several steps.")(start)
-    group.command("status", help=STATUS_HELP, short_help="What it has, and how it goes.")(status)
+    group.command(
+        "status", help=STATUS_HELP, short_help="Show what the pool holds, and how fast it drains."
+    )(status)
     group.command("drain", help=DRAIN_HELP, short_help="Wait until all is written.")(drain)
     group.command("stop", help=STOP_HELP, short_help="Drain, and end the daemon.")(stop)
     group.command("rescue", help=RESCUE_HELP, short_help="Write what did not arrive.")(rescue_)

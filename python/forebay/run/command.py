@@ -77,7 +77,7 @@ The program's standard output stays clean: the summary goes to standard error af
 ended, or to the file of --summary. With --format json it is a single line, the last one there.
 
 \b
-In the summary, of each file and direction:
+In the summary, for each file and direction:
   calls      collective calls that Forebay carried out
   bytes      moved, summed over ranks
   MiB/s      bytes over seconds
@@ -122,18 +122,16 @@ Exit status:
   127  the program was not found
 SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 go on to the program. At SIGTERM and SIGUSR1,
 and a minute before Slurm ends the job (settings pool_deadline, pool_job_end), the pool is drained,
-and writes go to the file system from then on. The pool is drained at the end all
-the same; who interrupts this, too, twice, has the rest put into a rescue file.
+and writes go to the file system from then on. The pool is drained at the end all the same; two
+more signals during that have the rest put into a rescue file.
 """
 
 PairsOption = Annotated[
-    Optional[str], option("--pairs", "N", "With --compare: so many pairs of runs (1).")
+    Optional[str], option("--pairs", "N", "With --compare: number of pairs of runs (1).")
 ]
 IoRanksOption = Annotated[
     Optional[str],
-    option(
-        "--io-ranks", "N", "So many ranks, or auto, are I/O ranks: the program does not see them."
-    ),
+    option("--io-ranks", "N", "Number of I/O ranks, or auto: ranks that the program does not see."),
 ]
 SpreadOption = Annotated[
     Optional[str],
@@ -151,7 +149,7 @@ TierPlaces = Annotated[
     option(
         "--tier",
         "DIR=FAST",
-        "A folder, and one in fast storage for its files; may be said several times.",
+        "A folder, and one in fast storage for its files; may be given several times.",
     ),
 ]
 PooledPaths = Annotated[
@@ -159,7 +157,7 @@ PooledPaths = Annotated[
     option(
         "--pool",
         "PATH",
-        "A folder (or file) whose files go through the pool; may be said several times.",
+        "A folder (or file) whose files go through the pool; may be given several times.",
         parser=named_path,
     ),
 ]

@@ -53,7 +53,7 @@ Exit status:
   2  the file, a NAME or a FOREBAY_* variable is wrong: the message has line, key, nearest valid
      key; or no setting is about the words of --about
 
-Below the list, words of it are explained that are not everybody's.
+Uncommon words of the list are explained below it.
 """
 
 
@@ -68,10 +68,11 @@ def settings(
     ] = False,
     words: Annotated[
         Optional[list[str]],
-        option("--about", "WORD", "That have this word in name or description."),
+        option("--about", "WORD", "Only those that have this word in name or description."),
     ] = None,
     product: Annotated[
-        Optional[Product], option("--for", "<pool|mpi-io>", "For this only.")
+        Optional[Product],
+        option("--for", "<pool|mpi-io>", "Only those for the pool, or for MPI-IO."),
     ] = None,
     form: FormatOption = Format.TEXT,
 ) -> None:

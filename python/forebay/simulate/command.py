@@ -98,7 +98,8 @@ def help_text(keys: SimulatorKeys) -> str:
 def simulate_command(
     platform: Annotated[str, typer.Argument(metavar="PLATFORM", help="A file or a name.")],
     settings: Annotated[
-        Optional[list[str]], typer.Argument(metavar="[KEY=VALUE]...", help="What to change.")
+        Optional[list[str]],
+        typer.Argument(metavar="[KEY=VALUE]...", help="Changes of the platform or the experiment."),
     ] = None,
     variant: Annotated[
         Optional[list[str]], option("--variant", "NAME", f"One of {', '.join(VARIANTS)}; any k.")

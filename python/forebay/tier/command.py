@@ -56,7 +56,7 @@ START_HELP = f"""Start a tier over DIR: mount over it, and return when that is d
 
 Needs Linux 6.6, and root or fusermount3. FAST is a folder of your own that nobody else may write
 to; it is made if it is missing. One tier has it at a time. What a tier that was killed has left
-there is set right first, and moved. Programs that stand in DIR already enter it again: cd .
+there is set right first, and moved. A shell that is in DIR already has to enter it again: cd .
 
 \b
 Examples:
@@ -65,7 +65,7 @@ Examples:
 
 \b
 On each node of a job, with fast storage that the nodes share or of their own:
-  srun --ntasks-per-node=1 sh -c \
+  srun --ntasks-per-node=1 sh -c \\
     'forebay tier start /scratch/me --fast /bb/me/$SLURMD_NODENAME --shared'
 {_STATUSES}"""
 STOP_HELP = f"""End a tier: unmount DIR, move what is in fast storage, and return when all is there.
@@ -103,15 +103,19 @@ Examples:
   forebay tier preload /scratch/me/input
   forebay tier preload --dir /scratch/me --fast /bb/me /scratch/me/input
 {_STATUSES}"""
-SYNC_HELP = f"""Move what is in fast storage only, of files or all below folders, and wait for it.
+SYNC_HELP = f"""Move files whose newest bytes are in fast storage only, and wait for that.
+
+A folder stands for all files below it.
 {_STATUSES}"""
-EVICT_HELP = f"""Remove replicas of files, or of all below folders. None that is still needed goes.
+EVICT_HELP = f"""Remove the replicas of files.
+
+A folder stands for all files below it. A replica that is still needed stays.
 {_STATUSES}"""
 STAT_HELP = f"""Say where the bytes of files are.
 
 none: there is no replica; clean: in both places; dirty: in fast storage only; moving: on the way.
 {_STATUSES}"""
-FINISH_HELP = f"""Move what a tier has left in FAST that was killed, or ended with --leave.
+FINISH_HELP = f"""Move what a tier that was killed, or ended with --leave, has left in FAST.
 
 No tier may have FAST meanwhile.
 
@@ -134,13 +138,16 @@ def start(
     folder: _Folder,
     fast: _Fast,
     policy: Annotated[
-        str, option("--policy", "WORDS", "Of folders that have none of their own.")
+        str, option("--policy", "WORDS", "Policy of folders that have none of their own.")
     ] = "write",
     shared: Annotated[
         bool, typer.Option("--shared", help="Tiers of other nodes are over DIR, too.")
     ] = False,
     wait: Annotated[
-        int, option("--wait", "SECONDS", "For bytes that another node has.", min=1)
+        int,
+        option(
+            "--wait", "SECONDS", "How long an open waits for bytes that another node has.", min=1
+        ),
     ] = 60,
 ) -> None:
     """Starts a tier."""
@@ -200,11 +207,17 @@ def set_policy(
 def preload(
     paths: _Paths,
     fast: Annotated[
-        Optional[Path], option("--fast", "FAST", "Without a tier: its folder.", parser=named_path)
+        Optional[Path],
+        option("--fast", "FAST", "Where no tier runs: fast storage's folder.", parser=named_path),
     ] = None,
     folder: Annotated[
         Optional[Path],
-        option("--dir", "DIR", "Without a tier: where one will be.", parser=named_path),
+        option(
+            "--dir",
+            "DIR",
+            "Where no tier runs: the folder over which one will be.",
+            parser=named_path,
+        ),
     ] = None,
 ) -> None:
     """Copies files to fast storage."""
@@ -250,18 +263,20 @@ def attach(app: typer.Typer) -> None:
     group = typer.Typer(help=HELP, no_args_is_help=True, rich_markup_mode=None)
     group.command("start", help=START_HELP, short_help="Mount over a folder.")(start)
     group.command("stop", help=STOP_HELP, short_help="Move everything, and unmount.")(stop)
-    group.command("status", help=STATUS_HELP, short_help="What is in fast storage.")(status)
+    group.command("status", help=STATUS_HELP, short_help="Show what is in fast storage.")(status)
     group.command("preload", help=PRELOAD_HELP, short_help="Copy files to fast storage.")(preload)
     group.command("sync", help=SYNC_HELP, short_help="Move files now, and wait.")(sync)
-    group.command("evict", help=EVICT_HELP, short_help="Make room.")(evict)
-    group.command("stat", help=STAT_HELP, short_help="Where a file's bytes are.")(stat)
-    group.command("finish", help=FINISH_HELP, short_help="Move what was left.")(finish)
+    group.command("evict", help=EVICT_HELP, short_help="Remove replicas, to make room.")(evict)
+    group.command("stat", help=STAT_HELP, short_help="Show where a file's bytes are.")(stat)
+    group.command("finish", help=FINISH_HELP, short_help="Move what an earlier tier has left.")(
+        finish
+    )
     policies = typer.Typer(
         help="See and set the policies of folders.", no_args_is_help=True, rich_markup_mode=None
     )
-    policies.command("show", help=SHOW_HELP, short_help="A folder's own.")(show_policy)
-    policies.command("set", help=SET_HELP, short_help="Give a folder one.")(set_policy)
-    group.add_typer(policies, name="policy", short_help="What a folder's files do.")
+    policies.command("show", help=SHOW_HELP, short_help="Show a folder's own policy.")(show_policy)
+    policies.command("set", help=SET_HELP, short_help="Give a folder a policy.")(set_policy)
+    group.add_typer(policies, name="policy", short_help="Show and set the policies of folders.")
     app.add_typer(group, name="tier", short_help=SHORT_HELP)
 
 

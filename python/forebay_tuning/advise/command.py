@@ -72,13 +72,13 @@ _Text = Optional[str]
 
 def advise_command(
     portrait: Annotated[
-        OptionalPath, option("--portrait", "FILE", "Portrait of the system.")
+        OptionalPath, option("--portrait", "FILE", "Portrait of the file system.")
     ] = None,
-    darshan: Annotated[OptionalPath, option("--darshan", "LOG", "A log of the program.")] = None,
-    record: Annotated[OptionalPath, option("--record", "FILE", "A run's record.")] = None,
-    command: Annotated[_Text, option("--command", "LINE", "IOR's or HPIO's.")] = None,
+    darshan: Annotated[OptionalPath, option("--darshan", "LOG", "Its Darshan log.")] = None,
+    record: Annotated[OptionalPath, option("--record", "FILE", "Record of a run.")] = None,
+    command: Annotated[_Text, option("--command", "LINE", "Command line of ior or hpio.")] = None,
     ranks: Annotated[Optional[int], option("--ranks", "N", "The program's ranks.", min=1)] = None,
-    nodes: Annotated[Optional[int], option("--nodes", "N", "That they are on.", min=1)] = None,
+    nodes: Annotated[Optional[int], option("--nodes", "N", "Nodes of the ranks.", min=1)] = None,
     bytes_: Annotated[_Text, option("--bytes", "SIZE", "Bytes of all files together.")] = None,
     files: Annotated[int, option("--files", "N", "Files; 1: all ranks share it.", min=1)] = 1,
     transfer: Annotated[_Text, option("--transfer", "SIZE", "Bytes of one call.")] = None,
@@ -89,16 +89,17 @@ def advise_command(
     collective: Annotated[
         bool, option("--collective", None, "Its calls are collective MPI-IO.")
     ] = False,
-    stripes: Annotated[Optional[int], option("--stripes", "N", "Stripes now.", min=1)] = None,
+    stripes: Annotated[Optional[int], option("--stripes", "N", "Stripes so far.", min=1)] = None,
     rules: Annotated[
         Optional[list[Path]], option("--rules", "FILE", "The site's own rules, TOML.")
     ] = None,
     may_change: Annotated[
-        Optional[list[str]], option("--may-change", "WHAT", "`program`: its authors would help.")
+        Optional[list[str]],
+        option("--may-change", "WHAT", "`program`: also what its authors could change."),
     ] = None,
     directory: Annotated[_Text, option("--output-dir", "DIR", "Where its files go.")] = None,
-    output: Annotated[OptionalPath, option("-o --output", "FILE", "For apply and verify.")] = None,
-    html: Annotated[OptionalPath, option("--html", "FILE", "A page.")] = None,
+    output: Annotated[OptionalPath, option("-o --output", "FILE", "File of the advice.")] = None,
+    html: Annotated[OptionalPath, option("--html", "FILE", "A page with pictures.")] = None,
     ready_in: Annotated[
         OptionalPath, option("--ready", "DIR", "Write forebay.toml and romio.hints there.")
     ] = None,

@@ -33,7 +33,7 @@ from forebay_tuning.probe.world import Asked, clean_up, planned, resumed, system
 
 HELP = """Find out what a file system likes, and keep that as its portrait.
 
-Runs forebay-ior below DIR, by the launcher that you give, with ever other numbers of processes,
+Runs forebay-ior below DIR, by the launcher that you give, with varying numbers of processes,
 sizes of transfers, and layouts; fits how the file system responds; and races the best against the
 default; then counts how many files forebay-meta creates and opens in a second. The portrait is a
 TOML file that `forebay advise` reads. No root is needed. Files are removed after each probe.
@@ -92,6 +92,9 @@ class Level(StrEnum):
     DEEP = "deep"
 
 
+_Number = Optional[int]
+
+
 def probe(
     words: Annotated[
         Optional[list[str]],
@@ -100,13 +103,13 @@ def probe(
     level: Annotated[Level, option("--level", None, "How many probes.")] = Level.QUICK,
     output: Annotated[Path, option("-o --output", "FILE", "The portrait.")] = Path("portrait.toml"),
     html: Annotated[Optional[Path], option("--html", "FILE", "A page with five pictures.")] = None,
-    seconds: Annotated[Optional[int], option("--seconds", "N", "That it may take.", min=1)] = None,
-    bytes_: Annotated[Optional[str], option("--bytes", "SIZE", "That it may write.")] = None,
-    files: Annotated[int, option("--files", "N", "That it may make.", min=1)] = 100_000,
+    seconds: Annotated[_Number, option("--seconds", "N", "Seconds it may take.", min=1)] = None,
+    bytes_: Annotated[Optional[str], option("--bytes", "SIZE", "Bytes it may write.")] = None,
+    files: Annotated[int, option("--files", "N", "Files it may create.", min=1)] = 100_000,
     share: Annotated[
         str, option("--share", "P", "Share of free space and quota, as in 1%.")
     ] = "1%",
-    targets: Annotated[Optional[int], option("--targets", "N", "If not found.", min=1)] = None,
+    targets: Annotated[_Number, option("--targets", "N", "Targets, if not found.", min=1)] = None,
     reads: Annotated[bool, option("--reads", None, "Seek what is best for reading.")] = False,
     seed: Annotated[int, option("--seed", None, "Seed of the order of probes.", min=0)] = 1,
     simulate: Annotated[

@@ -47,7 +47,8 @@ def report(
     ] = None,
     html: Annotated[Optional[Path], option("--html", "FILE", "A page with pictures.")] = None,
     portrait: Annotated[
-        Optional[Path], option("--portrait", "FILE", "Of the file system: what files cost there.")
+        Optional[Path],
+        option("--portrait", "FILE", "The file system's portrait: what files cost there."),
     ] = None,
     form: FormatOption = Format.TEXT,
 ) -> None:

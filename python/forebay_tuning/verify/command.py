@@ -31,8 +31,8 @@ from forebay_tuning.verify.use_case.verify_simulated import verify_simulated
 HELP = """Prove that advice helps, or find that it does not.
 
 The program runs in pairs, as it is and with the advice, in random order within each pair, inside
-one allocation. After 6, 8, 12, 16 and 20 pairs it is looked whether enough is known; the level of
-5 % is dealt out over the looks, so that looking often does not make false claims.
+one allocation. After 6, 8, 12, 16 and 20 pairs it decides whether enough is known; the level of 5 %
+is spent over these decisions, so that deciding often makes no false claims.
 
 \b
   forebay verify advice.json -- srun -n 64 ./program -o {out}/result.nc
@@ -92,7 +92,7 @@ def verify(
         Optional[str], option("--simulate", "PLATFORM", "A simulated machine; no COMMAND.")
     ] = None,
     drift: Annotated[str, option("--drift", "P", "Drift of the simulated machine.")] = "10%",
-    pairs: Annotated[int, option("--pairs", "N", "At most.")] = 20,
+    pairs: Annotated[int, option("--pairs", "N", "Number of pairs at most.")] = 20,
     margin: Annotated[
         str, option("--margin", "P", "Differences below it do not matter.")
     ] = f"{MARGIN:.0%}",
