@@ -17,7 +17,7 @@ build:  ## Build what users run, in build/release
 	@tools/ci/venv.sh demo
 	@tools/ci/build.sh release
 
-test:  ## What every change has to pass; STEPS="checks unit" for some of it
+test:  ## All that every change has to pass; STEPS="checks unit" for some of it
 	@python3 tools/ci/steps.py $(STEPS)
 
 test-all:  ## Everything: all seeds and MPIs, TSan, CephFS, fuzzing, clang-tidy

@@ -61,7 +61,7 @@ if(NOT SKBUILD)
                         \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${FOREBAY_PYTHON_DESTINATION}\"
                         ${FOREBAY_INSTALL_EXTRAS}
                 COMMAND_ERROR_IS_FATAL ANY)")
-        # What was just installed makes the manual.
+        # The command that was just installed makes the manual.
         set(documenter "${FOREBAY_RUN_PYTHON}")
     endif()
 endif()

@@ -1,6 +1,6 @@
 # Asks compiler wrappers of MPIs what they are. Defines functions only.
 
-# What one wrapper says, in variables of the caller: <out>_family ("" if it cannot be used),
+# Asks one wrapper, and sets variables of the caller: <out>_family ("" if it cannot be used),
 # <out>_name (for people: its MPI's, or why it cannot be used), <out>_includes (folders) and
 # <out>_links (words for the linker).
 function(forebay_ask_wrapper wrapper out)

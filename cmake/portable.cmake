@@ -1,6 +1,6 @@
-# What users get (cores, programs) runs where it was not linked: it needs no C++ library of the
-# machine, and no libc newer than 2.28, with whatever glibc it was linked (docs/decisions/0054). An
-# MPI, HDF5 and PnetCDF are the user's own, and stay shared libraries.
+# Everything that users get (cores, programs) runs where it was not linked: it needs no C++ library
+# of the machine, and no libc newer than 2.28, with whatever glibc it was linked
+# (docs/decisions/0054). An MPI, HDF5 and PnetCDF are the user's own, and stay shared libraries.
 #
 #   FOREBAY_IS_PORTABLE            whether that is possible here
 #   forebay_portable(<target>)     links a core or a program so

@@ -201,9 +201,9 @@ SUITES = (
     Suite(
         name="contiguous",
         title="Contiguous and segmented",
-        text="What two-phase I/O was not made for: each rank's data lie in large contiguous "
-        "segments (explicit offsets, one call a segment), or interleaved in 1 MiB regions by one "
-        "call; and 1 KiB regions that are 1 KiB apart in the file.",
+        text="Patterns that two-phase I/O is not made for: each rank's data lie in large "
+        "contiguous segments (explicit offsets, one call a segment), or interleaved in 1 MiB "
+        "regions by one call; and 1 KiB regions that are 1 KiB apart in the file.",
         metric=Metric.RATE,
         against=Against.BEST,
         cases=tuple(_contiguous(scale=128)),

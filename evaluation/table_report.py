@@ -1,5 +1,5 @@
-"""What a benchmark without a campaign reports: its command line, the commit, the machine, the load,
-and tables; as text for the terminal and between the markers of a document, or as JSON."""
+"""The report of a benchmark without a campaign: its command line, the commit, the machine, the
+load, and tables; as text for the terminal and between the markers of a document, or as JSON."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SCHEMA = "forebay.bench_tables/1"
 
 @frozen
 class Circumstances:
-    """What numbers depend on besides the code that is measured."""
+    """Everything that numbers depend on besides the code that is measured."""
 
     command: str
     commit: str

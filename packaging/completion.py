@@ -18,7 +18,8 @@ _FILES = ("FILE", "PATH", "DIR")
 
 @dataclass(frozen=True, kw_only=True)
 class Words:
-    """What is no option: names of settings with their values, platforms and their keys."""
+    """Completions of words that are no options: names of settings with their values, platforms and
+    their keys."""
 
     settings: Mapping[str, tuple[str, ...]]
     platforms: tuple[str, ...]

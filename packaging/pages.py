@@ -1,4 +1,4 @@
-"""What man pages and completions are made from: every command and program with its options, read
+"""The source of man pages and completions: every command and program with its options, read
 from the same help texts that `--help` and `-h` show."""
 
 import re
@@ -92,7 +92,7 @@ def _metavar(parameter: Any) -> str:
 
 
 def _own_help(command: Any, words: tuple[str, ...]) -> str:
-    """Of a command that answers --help itself: all other options are its program's."""
+    """The help of a command that answers --help itself: all other options are its program's."""
     import contextlib
     import io
 

@@ -27,7 +27,7 @@ BY_HAND = {
 # These have no communicator among their arguments, but the world's begin and end.
 ALSO_BY_HAND = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
 
-# What takes a communicator by value and is to be left alone.
+# Functions that take a communicator by value and are to be left alone.
 LEFT = {
     "MPI_Comm_c2f": "a handle's number: the program compares it with Fortran's MPI_COMM_WORLD",
     "MPI_Comm_toint": "as MPI_Comm_c2f",

@@ -19,7 +19,7 @@ def git(tree: Path, *words: str) -> str:
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """What release.sh looks at, as version 0.1.0 with a date, and committed."""
+    """The files that release.sh looks at, as version 0.1.0 with a date, and committed."""
     for name in (version.SOURCE, *version.REPEATS, "tools/release.sh"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tmp_path / name)

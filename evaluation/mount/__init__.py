@@ -1,1 +1,1 @@
-"""What the mount costs programs, and what they gain by it."""
+"""The mount's cost for programs, and their gain by it."""

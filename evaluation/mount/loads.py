@@ -82,7 +82,7 @@ QUICK = LoadSizes(
 
 @frozen
 class LoadSources:
-    """What loads read: in memory, made once, never below a mount."""
+    """The input of loads: in memory, made once, never below a mount."""
 
     calls: Path
     """The program of calls.c."""

@@ -1,4 +1,4 @@
-"""What steps.c does, by numpy: a new file is mapped in each step, and filled by assignment."""
+"""The same as steps.c, by numpy: a new file is mapped in each step, and filled by assignment."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the output API wins over a gather to one rank and over collective calls."""
+"""The output API's gain over a gather to one rank and over collective calls."""

@@ -1,1 +1,1 @@
-"""What a tier of fast storage gains, and what it costs."""
+"""The gain of a tier of fast storage, and its cost."""

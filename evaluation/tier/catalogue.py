@@ -26,13 +26,13 @@ FILES_A_FOLDER = 1000
 LOOKUPS = 2000
 CONTENT = b"x"
 MAGIC, VERSION, KIND_REPLICA, STATE_CLEAN = 0x72746266, 1, 1, 2
-"""Of src/tier/catalogue/tier_record.cpp."""
+"""As in src/tier/catalogue/tier_record.cpp."""
 SUM_BYTES = 16
 
 
 @frozen
 class Identity:
-    """Of a fast place: its number, and the key of its records."""
+    """The identity of a fast place: its number, and the key of its records."""
 
     owner: int
     key: bytes

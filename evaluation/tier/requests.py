@@ -28,7 +28,7 @@ PROCESSES, QUICK_PROCESSES = (1, 4, 16), (1, 2)
 
 @frozen
 class Requests:
-    """What fio is asked to do. `asked` is the speed-up that was promised."""
+    """An order to fio. `asked` is the speed-up that was promised."""
 
     name: str
     rw: str

@@ -26,7 +26,7 @@ class Tier:
     started_s: float
 
     def status(self, below: Path | None = None) -> dict[str, int]:
-        """What it says of a folder, of the whole one if None."""
+        """Its status of a folder; of the whole one if None."""
         found: dict[str, int] = json.loads(os.getxattr(below or self.folder, _STATUS))
         return found
 

@@ -20,7 +20,7 @@ SUBCOMMANDS = ("run", "doctor", "settings", "simulate", *_OF_TUNING, *_OTHERS)
 a SHORT_HELP, whose module `command` has a function `attach(app)`."""
 
 _STARTING_PROGRAMS = ("forebay run", "forebay job-script")
-"""Whose options are mixed up with those of the program or of its launcher."""
+"""Commands whose options may be mixed up with those of the program or of its launcher."""
 
 _HELP = """A pool in front of the parallel file system, for programs that nobody has to change.
 Writes return at the speed of memory, and a daemon of the node writes them out while the program

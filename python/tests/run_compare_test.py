@@ -1,4 +1,4 @@
-"""What a comparison of runs without and with Forebay concludes, and what it refuses."""
+"""Tests the conclusions and refusals of a comparison of runs without and with Forebay."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

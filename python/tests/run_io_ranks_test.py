@@ -1,4 +1,4 @@
-"""Who can have I/O ranks, and with what words others are refused."""
+"""Tests which programs can have I/O ranks, and with what words others are refused."""
 
 from collections.abc import Callable
 from pathlib import Path

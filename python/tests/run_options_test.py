@@ -54,7 +54,7 @@ WRONG = [
 
 
 def by_typer(words: list[str], monkeypatch: pytest.MonkeyPatch) -> RunOptions | None:
-    """What typer makes of the words after `forebay run`; None if it starts nothing."""
+    """The options that typer makes of the words after `forebay run`; None if it starts nothing."""
     found: list[RunOptions] = []
 
     def perform(options: RunOptions) -> int:

@@ -129,7 +129,7 @@ LIBRARIES = {
     "simgrid/s4u.hpp": "simgrid",
     "slurm/spank.h": "slurm",
 }
-"""What CMake looks for, and Spack's package of it."""
+"""Packages that CMake looks for, and their names in Spack."""
 _LOOKED_FOR = re.compile(
     r"pkg_check_modules\(\w+ (?:REQUIRED |IMPORTED_TARGET )*([\w-]+)(?:>=([0-9.]+))?\)"
     r"|find_package\(([\w-]+)|find_path\(\w+ (\S+\.(?:h|hpp))\b"

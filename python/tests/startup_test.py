@@ -65,7 +65,7 @@ HEAVY = {
     "forebay.settings.model.table", "forebay.machine_ports", "forebay.layout.model",
     "forebay.pool.model.pool", "forebay.pool.report.text", "forebay.pool.files.daemon",
 }  # fmt: skip
-"""What a program must not wait for: all of it is for mistakes, settings, and what comes later."""
+"""Modules that a program must not wait for: they are for mistakes, settings and later work."""
 
 
 def output_of(code: str, *words: str, libraries: Path | None = None) -> str:

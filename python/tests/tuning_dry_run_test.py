@@ -1,4 +1,4 @@
-"""What probing says before it begins: what it will take, and what is wrong with the launcher."""
+"""Tests what probing says before it begins: its costs, and faults of the launcher."""
 
 import json
 from collections.abc import Callable

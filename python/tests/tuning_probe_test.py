@@ -73,7 +73,7 @@ def probe(system: System, request: ProbeRequest = REQUEST) -> Portrait:
 
 @functools.cache
 def usual() -> Portrait:
-    """Of the machine under no weather of its own."""
+    """The portrait of a machine without load of its own."""
     return probe(modelled())
 
 
@@ -424,7 +424,7 @@ def environment() -> dict[str, str]:
 
 SMALL_SECONDS = 40
 START_SECONDS = 3.0
-"""What the interpreter may take before it probes, on a machine that has other work."""
+"""Time that the interpreter may take before it probes, on a machine that has other work."""
 SMALL = ("--bytes", "200m", "--share", "50%", "--seconds", str(SMALL_SECONDS))
 
 

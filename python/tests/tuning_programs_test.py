@@ -173,7 +173,7 @@ def test_the_advice_is_what_an_administrator_would_sign(at: int) -> None:
 
 
 def check_all(found: Advice) -> None:
-    """What holds for all advice from a portrait."""
+    """Checks the properties of all advice from a portrait."""
     work, own = found.workload, found.settings
     for one in found.items:
         assert one.gain is None or one.gain >= STEP_LEAST, one
@@ -371,7 +371,7 @@ def test_the_limit_on_a_node_is_the_largest_that_the_engine_has() -> None:
 
 
 def test_aggregators_are_advised_for_the_node_with_fewest_ranks() -> None:
-    """Of ten ranks on four nodes, two have three each: twelve aggregators were thought possible."""
+    """Ten ranks are on four nodes, three each on two: twelve aggregators were thought possible."""
     work = Workload(**shared(10, 4, 64 * GIB, 60, 600))
     room = Room(workload=work, may=frozenset({"processes", "per_node"}))
     now = work.ungathered(stripe_count=96, stripe_bytes=MIB)

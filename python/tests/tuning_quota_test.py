@@ -1,4 +1,4 @@
-"""What is left of a quota, and how probing keeps within it."""
+"""Tests that probing keeps within the rest of a quota."""
 
 from collections.abc import Callable
 from dataclasses import replace

@@ -40,7 +40,7 @@ def own_file(rank: int, seconds: float, target: int = 0, size: int = 64 * MIB) -
 
 
 def shared_file(*, slowest: float, **changes: Any) -> FileIo:
-    """Of 16 ranks, which spend 10 s each in the mean."""
+    """A file of 16 ranks, which spend 10 s each in the mean."""
     usual = FileIo(
         path="/s/shared",
         ranks=16,

@@ -1,4 +1,4 @@
-"""What several tests of tuning begin with: the portrait of a modelled machine, advice, and the logs
+"""The start of several tests of tuning: the portrait of a modelled machine, advice, and the logs
 that come with PyDarshan."""
 
 from __future__ import annotations

@@ -140,7 +140,7 @@ def test_what_did_not_take_effect_is_told(make_world: Make, tmp_path: Path) -> N
 def test_all_settings_are_read_back_from_the_record(
     make_world: Make, tmp_path: Path, found: str
 ) -> None:
-    """Of buffers, requests and reads "the record does not tell" was said, though it does."""
+    """It said "the record does not tell" of buffers, requests and reads, though it does."""
     in_effect = {"cb_buffer_size": found, "requests_in_flight": "8", "collective_read": "enable"}
     one = advice(transfer_bytes=4 * MIB, requests_in_flight=8, per_node=2)
     one = replace(one, settings=replace(one.settings, one_reader_per_node=True))

@@ -193,7 +193,7 @@ def check_sum(found: Diagnosis) -> None:
 
 
 def check_text(found: Diagnosis) -> None:
-    """What people read has no second above the run, no share above 100 %, and no rank too many.
+    """The text for people has no second above the run, no share above 100 %, and no rank too many.
     Proofs are the log's own sums over ranks."""
     program = found.program
     lines = [one for one in as_text(found).splitlines() if not one.startswith("   proof:")]

@@ -1,6 +1,6 @@
-"""What a program of mpi4py sees of its world, by groups, splits, attributes and windows, and files
-that it writes. All goes into the folder that is the first argument. With the word "carved", it also
-has to be refused what begins other worlds."""
+"""Tells what a program of mpi4py sees of its world, by groups, splits, attributes and windows, and
+by files that it writes. All goes into the folder that is the first argument. With the word
+"carved", it also has to be refused what begins other worlds."""
 
 import sys
 from pathlib import Path

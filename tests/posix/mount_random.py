@@ -21,7 +21,7 @@ FILES = 4
 
 @dataclass
 class Model:
-    """What the files have to hold, and the descriptors by which they are used."""
+    """The expected contents of the files, and the descriptors by which they are used."""
 
     chance: random.Random
     content: dict[str, bytearray] = field(default_factory=dict)

@@ -39,7 +39,7 @@ def _receive(pipe: IO[bytes]) -> Any:
 
 
 class Hands:
-    """What a worker does when it is told to. Descriptors and mappings are its own."""
+    """The operations of a worker, done when it is told to. Descriptors and mappings are its own."""
 
     def __init__(self) -> None:
         self.maps: dict[int, mmap.mmap] = {}
@@ -235,7 +235,7 @@ class Worker:
 
 @dataclass
 class Content:
-    """What the files have to hold."""
+    """The expected contents of the files."""
 
     files: dict[str, bytearray] = field(default_factory=dict)
 

@@ -56,7 +56,7 @@ class Call:
     file: int
     name: int
     length: int = 0
-    """Of the file, of a call that MISREADS."""
+    """Length of the file, of a call that MISREADS."""
 
     @property
     def succeeded(self) -> bool:

@@ -1,5 +1,5 @@
-"""What forebay-hpio and forebay-meta do where the system fails them or gives them more than they
-asked for."""
+"""Tests what forebay-hpio and forebay-meta do where the system fails them or gives them more than
+they asked for."""
 
 from __future__ import annotations
 

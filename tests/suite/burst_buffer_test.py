@@ -96,7 +96,7 @@ def test_files_are_there_before_a_job_and_moved_after_it(jobs: Jobs) -> None:
         _asks(jobs, f"in={jobs.folder}/input"),
         'stat -c "%s" "$FOREBAY_TIER_PLACES"/in/replicas/*',
         'forebay run --tier "$FOREBAY_TIER" -- sh -c "forebay tier stat input/x; cp input/x copy"',
-        # What a tier leaves that is killed at the end of its time.
+        # A tier that is killed at the end of its time leaves this.
         'forebay tier start "$FOREBAY_TIER_DIR" --fast "$FOREBAY_TIER_PLACES/$SLURMD_NODENAME" \\',
         '  --policy "write move=manual"',
         "cd .; cp input/x late; stat -c 'before: %s' late",

@@ -39,7 +39,7 @@ WRITTEN = b"inside".ljust(4096, b".") * 256
 WAITS = WRITER + "print('ready', flush=True)\nsys.stdin.read()\n"
 IO_URING = (425, 426, 427)
 DOCKERS = (
-    # What Docker's default filter refuses to a container without capabilities, of x86-64's numbers.
+    # Calls (x86-64's numbers) that Docker's default filter refuses without capabilities.
     *(101, 134, 135, 136, 139, 153, 155, 156, 163, 164, 165, 166, 167, 168, 169, 172, 173, 174),
     *(175, 176, 177, 178, 179, 180, 183, 212, 227, 237, 238, 239, 246, 248, 249, 250, 256, 272),
     *(279, 298, 300, 303, 304, 305, 308, 310, 311, 312, 313, 320, 321, 323, 428, 429, 430, 431),

@@ -53,7 +53,7 @@ def test_every_example_is_run_and_listed() -> None:
 
 
 def _written(place: Path, before: set[str]) -> dict[str, tuple[str, int, bytes]]:
-    """What the example has written, without a workflow's notes, which have times in them."""
+    """Files that the example has written, without a workflow's notes, which have times in them."""
     return {
         path: what
         for path, what in tree(place).items()

@@ -23,7 +23,7 @@ PARALLEL_NETCDF = (f"-I{LIBRARY_FOLDER}/netcdf/mpi/include", "-lnetcdf_mpi")
 Shape = tuple[int, int, int]
 SHAPES: Sequence[Shape] = ((1, 1, 2), (2, 1, 4), (2, 2, 4), (4, 2, 4))
 QUICK: Shape = (2, 2, 4)
-# Of mpi4py's own tests, those of communicators and what is made of them. Others begin worlds of
+# Tests of mpi4py's own that use communicators and objects made of them. Others begin worlds of
 # their own, or none.
 MPI4PYS_OWN = (
     *("test_attributes", "test_comm", "test_comm_inter", "test_comm_topo", "test_environ"),

@@ -30,8 +30,8 @@ FORTRAN_LIBRARIES = {
     "mpich": ("libmpichfort.so.12",),
     "openmpi": ("libmpi_mpifh.so.40", "libmpi_usempif08.so.40", "libmpi_usempi_ignore_tkr.so.40"),
 }
-# What these libraries call past the functions of mpi.h, and who takes care of it: attributes
-# (fortran_attributes.cpp). All else of that kind has no communicator.
+# Calls of these libraries past the functions of mpi.h. Those with a communicator are about
+# attributes, which fortran_attributes.cpp takes care of.
 PAST_MPI = re.compile(r"^(MPII_Comm|ompi_(attr|comm|group|win|file|topo|proc))_?.*")
 CARED_FOR = re.compile(
     r"^(MPII_Comm_[gs]et_attr|ompi_attr_([gs]et_[af]int|create_keyval_\w+)|\w+_f)$"
@@ -262,7 +262,7 @@ def test_a_program_with_an_mpi_function_of_its_own_is_left_alone(mpi: m.Mpi) -> 
 def _forebay_run(
     mpi: m.Mpi, options: Sequence[str], ranks: int, *program: object, status: int = 0
 ) -> str:
-    """What `forebay run` prints."""
+    """Returns what `forebay run` prints."""
     ended = forebay_run(mpi, options, ranks, *program)
     ensure(ended.status == status, f"status {ended.status}:\n{ended.tail}")
     return ended.text

@@ -65,7 +65,7 @@ class Batch:
         return self.typed('exec sbatch --parsable "$@"', *options, "job.sh").strip()
 
     def tasks(self, job: str) -> dict[str, dict[str, str]]:
-        """What Slurm tells about a job, of each task if it is an array."""
+        """Slurm's description of a job; of each task if it is an array."""
         lines = self.typed('exec scontrol --oneliner show job "$1"', job).splitlines()
         told = [dict(word.split("=", 1) for word in line.split() if "=" in word) for line in lines]
         return {one["JobId"]: one for one in told}
@@ -80,7 +80,7 @@ class Batch:
         return [one["ExitCode"] for one in self.tasks(job).values()]
 
     def output(self) -> str:
-        """What all jobs have said."""
+        """The output of all jobs."""
         return "\n".join(path.read_text() for path in sorted(self._folder.glob("*.out")))
 
 

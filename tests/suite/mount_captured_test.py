@@ -180,7 +180,7 @@ def _script(mount: mo.Mounted, script: str, *words: str) -> str:
 
 
 def test_descriptions_of_other_processes_are_not_captured(mount: mo.Mounted) -> None:
-    # Who is killed within a write at an offset that is shared would leave a gap.
+    # A process that is killed within a write at a shared offset would leave a gap.
     script = """
 assert joined(made())
 os.write(1, bytes(MIB))

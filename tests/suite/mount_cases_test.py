@@ -1,5 +1,5 @@
-"""What the capture alone did wrong once, through the mount: the same words and bytes as in a plain
-folder, from programs that are captured in the mount and from those that are not."""
+"""Cases that the capture alone did wrong once, through the mount: the same words and bytes as in a
+plain folder, from programs that are captured in the mount and from those that are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong around a mount: stopped servers, several on one path, what is below is gone."""
+"""Faults around a mount: stopped servers, several on one path, what is below is gone."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def until(holds: Callable[[], bool], what: str) -> None:
 
 
 def refusal(user: OrdinaryUser, *words: str | Path, path: str = "/usr/bin") -> str:
-    """What forebay-mount says, with this PATH; it must not have mounted."""
+    """The message of forebay-mount, with this PATH; it must not have mounted."""
     done = user.run("env", f"PATH={path}", mo.PROGRAM, *words, check=False)
     ensure(done.returncode == 1 and not done.stdout, f"it mounts:\n{done.stdout}{done.stderr}")
     folder = Path(str(words[-1]))

@@ -25,7 +25,7 @@ DIFFERENT: Mapping[str, object] = {
     "not_caching": "ENOTSUP",
     "seeking_beyond_all_files": 1 << 60,
 }
-"""What tests/posix/mount_observer.py finds through the mount only, by observation."""
+"""Differences that tests/posix/mount_observer.py finds through the mount only, by observation."""
 CAPTURED = """
 import fcntl, os
 fd = os.open("out", os.O_RDWR | os.O_CREAT)
@@ -71,7 +71,7 @@ class Mounted:
     captures: bool = False
 
     def captured(self) -> dict[str, str]:
-        """What a program needs to be captured in the mount."""
+        """The environment of a program that is to be captured in the mount."""
         ensure(self.captures and self.pool is not None, "nobody is captured here")
         return self.pool.environment() if self.pool else {}
 

@@ -57,7 +57,7 @@ def built(folder: Path, compiler: str = "gcc", *flags: str) -> Path:
 def through_pool(
     folder: Path, words: Sequence[object], more: Mapping[str, str] | None = None
 ) -> tuple[str, dict[str, str]]:
-    """What the command said, and of each file of the pool why it went past it, if it did. The bytes
+    """The command's output, and for each file of the pool why it went past it, if it did. The bytes
     have to be right."""
     (folder / "pool").mkdir()
     options = ("--pool", "pool", "--format", "json", "--summary", "summary.json")

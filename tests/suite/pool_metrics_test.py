@@ -67,7 +67,7 @@ def _free_port() -> int:
 
 
 def _scraped(texts: Path, log: Path) -> str:
-    """What node_exporter tells of the folder."""
+    """The metrics that node_exporter gives for the folder."""
     port = _free_port()
     with log.open("w") as out:
         exporter = subprocess.Popen(

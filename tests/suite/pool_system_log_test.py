@@ -30,7 +30,7 @@ pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="root may mount")
 
 
 def _logged(steps: Sequence[str], folder: Path, cwd: Path) -> tuple[str, list[str]]:
-    """What the commands print, and what the journal's socket gets."""
+    """The commands' output, and the messages that the journal's socket gets."""
     place = folder / "journal"
     place.mkdir()
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as log:

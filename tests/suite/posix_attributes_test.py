@@ -256,8 +256,9 @@ print(past)
 
 
 PAST_MAX = 40
-"""Of 150; it was about half. Where a busy processor is late with its tick, the kernel's clock of
-file times stands still for longer than one, which the daemon cannot know afterwards: 1 or 2."""
+"""At most so many of 150; it was about half. Where a busy processor is late with its tick, the
+kernel's clock of file times stands still for longer than one, which the daemon cannot know
+afterwards: 1 or 2."""
 
 
 @HOW

@@ -1,4 +1,4 @@
-"""What a process is told of files whose deposits the daemon took along when it was killed."""
+"""Tests what a process is told of files whose deposits the daemon took along when it was killed."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def switched(folder: Path) -> Iterator[tuple[Pool, Conversation, int]]:
 def test_a_file_that_was_off_and_is_on_again_is_lost_with_the_daemon(
     switched: tuple[Pool, Conversation, int],
 ) -> None:
-    """Who had switched it off, and made no call since, read what was below."""
+    """A process that had switched it off, and made no call since, read the file below."""
     one, reader, fd = switched
     one.kill()
     ensure(reader.ask(f"os.pread({fd}, 6, 0)") == "EIO", "it reads what was there before")

@@ -102,7 +102,7 @@ def all_gone(socket: str) -> None:
 
 
 def taken(record: Path) -> int:
-    """What the pool took, by the record."""
+    """Bytes that the pool took, by the record."""
     runs = [json.loads(line) for line in record.read_text().splitlines()]
     (run,) = [one for one in runs if one["kind"] == "run"]
     return int(run["pool"]["taken"])

@@ -45,7 +45,7 @@ class Places:
         return done
 
     def tier(self, *words: str, status: int = 0) -> str:
-        """Of `forebay tier`: what it printed."""
+        """Runs `forebay tier`, and returns what it printed."""
         done = self.forebay("tier", *words, status=status)
         return done.stdout + done.stderr
 

@@ -1,4 +1,4 @@
-"""What a tier asks of a slow parallel file system: counted by a file system that says what it was
+"""Requests of a tier to a slow parallel file system: counted by a file system that says what it was
 asked. Closes, and names and attributes, which the kernel remembers for a while, are not counted."""
 
 from __future__ import annotations

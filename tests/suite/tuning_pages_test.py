@@ -201,7 +201,7 @@ def test_page_is_shown_whole_on_a_desk_and_on_a_telephone_by_day_and_night(
 
 
 def look_at(shown: Browser, *, scrolled: bool) -> Mapping[str, Any]:
-    """What LOOK finds; with `scrolled`, what is in a frame may be wider than it."""
+    """The faults that LOOK finds; with `scrolled`, what is in a frame may be wider than it."""
     found: Mapping[str, Any] = shown.evaluate(LOOK.replace("SCROLLED", str(scrolled).lower()))
     return found
 

@@ -1,4 +1,4 @@
-"""What a user types in a shell, in which `forebay` is the one that was built."""
+"""Types as a user does in a shell, in which `forebay` is the one that was built."""
 
 from __future__ import annotations
 
@@ -81,5 +81,5 @@ def _script(path: Path, text: str) -> None:
 
 
 def blocks(page: Path) -> Sequence[str]:
-    """What a page says to type."""
+    """The commands that a page says to type."""
     return _BLOCK.findall(page.read_text(encoding="utf-8"))

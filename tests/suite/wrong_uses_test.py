@@ -285,7 +285,7 @@ def prepared(folder: Path) -> Path:
 
 @dataclass(frozen=True)
 class Said:
-    """What a command said, and its exit status."""
+    """The output of a command, and its exit status."""
 
     status: int
     output: str
@@ -313,7 +313,7 @@ def carried_out(use: WrongUse, folder: Path, told: Path) -> Said:
 
 @dataclass(frozen=True)
 class Answer:
-    """What was said to a wrong use, and whether it has changed something in its folder."""
+    """The answer to a wrong use, and whether it has changed something in its folder."""
 
     use: WrongUse
     said: Said
@@ -321,7 +321,7 @@ class Answer:
 
 
 def answers(uses: Sequence[WrongUse], place: Path) -> list[Answer]:
-    """What is said to each, in their order. `place` is an empty folder."""
+    """The answers to each, in their order. `place` is an empty folder."""
     forebay.application.application()  # imports all commands
     with pytest.raises(UsageError):  # imports what they import when they parse their words
         forebay.application.perform(["doctor", "-n", "0"])
@@ -382,7 +382,7 @@ def _is_of(path: str, words: Sequence[str]) -> bool:
 
 
 def complaints(use: WrongUse, said: Said) -> list[str]:
-    """What is missing in the answer."""
+    """Parts that the answer lacks."""
     lines = own_lines(said.errors)
     messages = {found[1] if (found := FORM.fullmatch(line)) else "" for line in lines}
     told = {

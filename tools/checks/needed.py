@@ -1,5 +1,5 @@
-"""What users get needs no libc newer than 2.28 and no library of C++, wherever it was linked; the
-preloaded libraries depend on libc (and libdl) only.
+"""All that users get needs no libc newer than 2.28 and no library of C++, wherever it was linked;
+the preloaded libraries depend on libc (and libdl) only.
 
 LD_PRELOAD loads these into every program, also into shells and launchers, and the cores are loaded
 into programs with MPI. A program that finds an older libstdc++ (from a module or conda environment)
@@ -137,8 +137,8 @@ def _all_of(folder: Path, names: Iterable[str]) -> list[Path]:
 
 
 def check(place: Place) -> Outcome:
-    """What users get, below a folder (--build), needs a libc no newer than 2.28, and nothing of a
-    C++ library; preloaded libraries need libc only."""
+    """All that users get, below a folder (--build), needs a libc no newer than 2.28, and nothing of
+    a C++ library; preloaded libraries need libc only."""
     is_build = (place.build / "CMakeCache.txt").exists()
     folder = place.build / "lib" if is_build else place.build
     findings: list[Finding] = []

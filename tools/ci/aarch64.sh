@@ -16,7 +16,7 @@ prefix=$(mktemp -d)
 trap 'rm -rf "$prefix"' EXIT
 source tools/ci/expect.sh
 source tools/ci/roots.sh
-# What a build needs of apt-packages.txt, without programs and MPIs.
+# Packages of apt-packages.txt that a build without programs and MPIs needs.
 packages=(libc6-dev libstdc++-12-dev libexpected-dev libfmt-dev nlohmann-json3-dev
           libtomlplusplus-dev liburing-dev libsodium-dev libxxhash-dev libfuse3-dev libsqlite3-dev
           libgtest-dev libgmock-dev librapidcheck-dev)

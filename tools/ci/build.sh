@@ -23,8 +23,8 @@ else
 fi
 anew=
 if [[ -f $configured && $(<"$configured") != "$packages" ]]; then anew=1; fi
-# What the environment names counts for a tree that was configured without it, too. A later build
-# without it keeps what was named.
+# MPIs that the environment names count for a tree that was configured without them, too. A later
+# build without these variables keeps them.
 for name in FOREBAY_MPICC FOREBAY_MPI; do
     if [[ -n ${!name:-} && -f $cache ]] && ! grep -qxF "$name:STRING=${!name}" "$cache"; then
         anew=1

@@ -11,7 +11,7 @@ trap 'rm -rf "$prefix"' EXIT
 source tools/ci/expect.sh
 source tools/ci/roots.sh
 
-# What came after GCC 8 gets names of the same length that nobody asks for.
+# Symbol versions that came after GCC 8 get names of the same length that nobody asks for.
 without_newer_than_gcc8() {  # without_newer_than_gcc8 LIBRARY FOLDER
     mkdir "$2"
     LC_ALL=C sed -e 's/GLIBCXX_3\.4\.2[6-9]/GLIBCXX_X.X.XX/g' \

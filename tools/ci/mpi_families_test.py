@@ -22,7 +22,7 @@ foreach(family IN LISTS FOREBAY_MPI_FAMILIES)
     message(STATUS "built: ${{family}}|${{programs}}|${{includes}}|${{links}}")
 endforeach()
 """
-# What the mpi.h of each MPI defines, among other things.
+# Macros that the mpi.h of each MPI defines, among others.
 MPICH = '#define MPI_VERSION 4\n#define MPICH_VERSION "4.1.2"\n#define MPICH_NUMVERSION 40102300\n'
 INTEL = '#define I_MPI_VERSION "2021.19"\n#define MPICH_VERSION "4.0"\n'
 CRAY = '#define MPICH_VERSION "8.1.29.5"\n#define CRAY_MPICH_VERSION 8.1.29\n'
@@ -51,7 +51,7 @@ esac
 
 @dataclass(frozen=True)
 class Built:
-    """What CMake says of one family."""
+    """CMake's result for one family."""
 
     family: str
     wrapper: str

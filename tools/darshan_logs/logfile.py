@@ -61,7 +61,7 @@ class Run:
 
 
 def prefix_of(module: str) -> str:
-    """What the names of the module's counters begin with."""
+    """The prefix of the module's counters."""
     return "MPIIO_" if module == "MPI-IO" else f"{module}_"
 
 

@@ -1,4 +1,4 @@
-"""What a comparison of runs without and with Forebay concludes from their files and times."""
+"""The conclusions of a comparison of runs without and with Forebay, from their files and times."""
 
 from __future__ import annotations
 

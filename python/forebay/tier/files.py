@@ -104,11 +104,11 @@ class LocalTiers:
         return TierEnd(messages=tuple(messages_of(log)) if log else ())
 
     def status(self, folder: Path) -> TierStatus:
-        """Of everything below the folder."""
+        """The status of everything below the folder."""
         return decoded(TierStatus, _asked(folder, _STATUS))
 
     def state(self, file: Path) -> FileState:
-        """Of one file."""
+        """The state of one file."""
         return decoded(FileState, _asked(file, _STATE))
 
     def give(self, path: Path, order: TierOrder) -> None:
@@ -181,7 +181,7 @@ def server_of(folder: Path) -> int | None:
 
 
 def messages_of(log: Path) -> Sequence[str]:
-    """What forebay-mount has said."""
+    """The messages of forebay-mount."""
     prefix = f"{MOUNT_NAME}: "
     with contextlib.suppress(OSError):
         lines = log.read_text(encoding="utf-8", errors="replace").splitlines()

@@ -7,8 +7,8 @@ from forebay.common.model.frozen import frozen
 
 
 class TierOrder(Enum):
-    """What a tier is asked to do with a file, or with everything below a folder. The values are
-    those of the mount (src/pool/mount/tier)."""
+    """An order to a tier, about a file or everything below a folder. The values are those of the
+    mount (src/pool/mount/tier)."""
 
     MOVE = "move"
     EVICT = "evict"
@@ -18,7 +18,7 @@ class TierOrder(Enum):
 
 @frozen
 class TierStatus:
-    """What lies in fast storage below a folder, and what was done since the tier was started.
+    """The contents of fast storage below a folder, and counts since the tier was started.
     `waiting` are files that the parallel file system lacks bytes of. `unfound` replicas of an
     earlier tier are not counted yet."""
 

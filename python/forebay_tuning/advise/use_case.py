@@ -79,7 +79,7 @@ def advise_on(request: AdviseRequest, sources: Sources, machine: Machine) -> tup
 
 
 def extrapolated(workload: Workload, portrait: Portrait | None) -> tuple[str, ...]:
-    """What to know of a prediction for more nodes than were probed; none if it is for no more."""
+    """Notes on a prediction for more nodes than were probed; none if it is for no more."""
     if portrait is None or portrait.identity.is_modelled:
         return ()
     probed = portrait.identity.nodes

@@ -45,7 +45,7 @@ class MetadataRates:
 
 @frozen
 class FilesAsk:
-    """What is measured: in each round, each of `processes` processes makes `files_each` files; all
+    """The measurement: in each round, each of `processes` processes makes `files_each` files; all
     rounds for one of the numbers in `levels` after the other, within `seconds`."""
 
     levels: tuple[int, ...]

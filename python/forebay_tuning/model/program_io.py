@@ -44,7 +44,7 @@ class Passing:
 
 @frozen
 class BothDirections:
-    """What was written, what was read, and the metadata calls besides."""
+    """A program's writes and reads, and its metadata calls besides."""
 
     write: Passing = field(default_factory=Passing)
     read: Passing = field(default_factory=Passing)
@@ -187,7 +187,7 @@ class ProgramIo:
     pools: tuple[PoolRecord, ...] = ()
     """The traffic through Forebay's pool, only from records."""
     demand: OutputDemand | None = None
-    """What it wrote, how often, and how fast a writer was, only from records."""
+    """How much it wrote, how often, and how fast a writer was; only from records."""
     courses: tuple[PoolCourse, ...] = ()
     """The courses of runs through the pool, as far as they were sampled."""
 

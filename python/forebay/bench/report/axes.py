@@ -1,4 +1,4 @@
-"""What the pictures of benchmarks share: figures with rows, and logarithmic axes."""
+"""The common part of the pictures of benchmarks: figures with rows, and logarithmic axes."""
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis

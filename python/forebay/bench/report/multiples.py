@@ -84,7 +84,7 @@ def named_as_on_the_axis(
 
 
 def positions_text(measured: Sequence[Measurement]) -> str:
-    """What the numbers on the axis mean; empty if there are none."""
+    """The meaning of the numbers on the axis; empty if there are none."""
     positions = _positions(measured)
     if not _are_numbered(positions):
         return ""

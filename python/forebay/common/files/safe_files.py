@@ -174,8 +174,8 @@ def _open_through_trusted_links(path: Path, flags: int, mode: int) -> int:
 
 
 def _target_of_trusted_link(path: Path) -> str:
-    """What the link says. It is held open while its owner is checked and it is read, because
-    another user may put another one in its place at any time."""
+    """The target of a symbolic link. The link is held open while its owner is checked and it is
+    read, because another user may put another one in its place at any time."""
     link = os.open(path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         if os.fstat(link).st_uid not in (0, os.geteuid()):

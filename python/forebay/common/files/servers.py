@@ -16,8 +16,8 @@ _PR_SET_PDEATHSIG = 1
 
 
 def ending_with_parent() -> Callable[[], object]:
-    """What is to run in a new process before exec, so that it gets SIGTERM when the thread that
-    started it dies."""
+    """A function to run in a new process before exec, so that the process gets SIGTERM when the
+    thread that started it dies."""
     prctl = ctypes.CDLL(None).prctl  # looked up here: a child of fork() must not load anything
     return lambda: prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
 

@@ -25,7 +25,7 @@ _STEPS_LEAST = 3
 
 @frozen
 class OutputDemand:
-    """What a run wrote, how often, and how fast a writer was."""
+    """The output of a run: how much it wrote, how often, and how fast a writer was."""
 
     command: str
     step_bytes: float
@@ -33,7 +33,7 @@ class OutputDemand:
     interval_seconds: float
     """Seconds from one step to the next."""
     seconds: float
-    """Of the whole run."""
+    """Duration of the whole run."""
     writer_rate: float
     """Bytes per second of one writer while it has something to write."""
     ranks: Optional[int] = None

@@ -21,7 +21,7 @@ class LimitFacts:
 
 @frozen
 class HugePageFacts:
-    """What the kernel does about large pages; empty texts: it does not say."""
+    """The kernel's settings for large pages; empty texts: it does not say."""
 
     transparent: str
     shared_memory: str

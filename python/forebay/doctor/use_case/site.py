@@ -46,7 +46,7 @@ class SiteProbe(Protocol):
 
 
 def site_findings(facts: SiteFacts, world: World) -> tuple[Finding, ...]:
-    """What an administrator should know of this node, topic by topic."""
+    """The findings about this node that an administrator should know, topic by topic."""
     return (
         *_kernel(facts),
         *_mounting(facts),
@@ -87,7 +87,7 @@ def _kernel(facts: SiteFacts) -> Iterator[Finding]:
 
 
 def _mounting(facts: SiteFacts) -> Iterator[Finding]:
-    """What pool_mount needs. Nothing else needs it, so nothing here is a problem."""
+    """The needs of pool_mount. Nothing else has them, so nothing here is a problem."""
     if _numbers(facts.kernel) < _MOUNT_KERNEL_LEAST:
         yield note_finding(
             Topic.KERNEL, "pool_mount", "needs Linux 6.6 or newer; programs are captured here"

@@ -1,4 +1,4 @@
-"""What is kept of a daemon over a run: a bounded number of samples of its counts. Pure."""
+"""Keeps a bounded number of samples of a daemon's counts over a run. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ the daemon about as much as to decode it."""
 
 
 AT_START = PoolSample(seconds=0.0, taken=0, stored=0, outstanding=0, waited_seconds=0.0)
-"""What a daemon of one run has when its program starts: a journal was replayed before."""
+"""The counts of a run's daemon when its program starts: a journal was replayed before."""
 
 
 def sample_of(status: PoolStatus, seconds: float) -> PoolSample:

@@ -29,7 +29,7 @@ _WINS_LEAST = 0.1
 
 
 class Judgement(Enum):
-    """What became of a pool's work."""
+    """The outcome of a pool's work."""
 
     INCOMPLETE = "incomplete"
     """Some bytes did not arrive."""
@@ -42,7 +42,7 @@ class Judgement(Enum):
 
 
 class Cause(Enum):
-    """What programs waited for where the pool did not pay."""
+    """Causes of a program's wait where the pool did not pay."""
 
     OPENS = "opens"
     SYNCS = "syncs"

@@ -1,4 +1,4 @@
-"""What is watched of a daemon: its rates over time, and its files in a chosen order. Pure."""
+"""A view of a daemon over time: its rates, and its files in a chosen order. Pure."""
 
 from __future__ import annotations
 

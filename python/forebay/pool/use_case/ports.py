@@ -113,7 +113,7 @@ class Pools(Protocol):
         """Paths at which files below `path` are seen too, past a mount over it."""
 
     def mount_limit(self) -> str | None:
-        """Who is refused by mounts of this user, or None if all users are served."""
+        """The users that a mount of this user refuses, in words; None if all users are served."""
 
     def mount(
         self, paths: Sequence[Path], choice: MountChoice, *, socket: Path, folder: Path

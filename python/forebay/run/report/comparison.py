@@ -1,4 +1,4 @@
-"""What came of a comparison of runs without and with Forebay, as text and as JSON."""
+"""The result of a comparison of runs without and with Forebay, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -149,7 +149,7 @@ def _lines(found: RunComparison, told: Collection[str], *, with_summary: bool) -
     if found.failure is None and not found.written.files and not found.differences:
         yield (
             "If the program writes elsewhere, by a full name, say where: --output-dir DIR. "
-            "What is there is moved aside, and back at the end."
+            "Its contents are moved aside, and back at the end."
         )
     if found.kept is not None:
         yield (
@@ -242,7 +242,7 @@ def _difference_text(one: FileDifference) -> str:
 
 
 def _report_lines(report: RunReport, told: Collection[str]) -> Iterator[str]:
-    """What the reader has to know about the last run with Forebay."""
+    """The notes that a reader needs about the last run with Forebay."""
     if report.reasons:
         what = "was recorded" if report.pool is None else "went through the pool"
         yield f"Forebay changed nothing, as far as is known (nothing {what}):"
@@ -257,7 +257,7 @@ def _report_lines(report: RunReport, told: Collection[str]) -> Iterator[str]:
 
 
 def _missing_lines(end: PoolEnd) -> Iterator[str]:
-    """What did not arrive, and why. There is nothing to rescue: the run was only a trial."""
+    """The bytes that did not arrive, and why. Nothing is rescued: the run was only a trial."""
     if end.death is not None:
         yield f"The pool's daemon died ({printable(end.death)})."
     yield from (f"  it said: {printable(line)}" for line in end.messages)

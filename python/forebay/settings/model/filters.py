@@ -13,7 +13,7 @@ _OF_BOTH = frozenset({"record", "verbose"})
 
 
 class Product(StrEnum):
-    """What a setting is for."""
+    """The product that a setting belongs to."""
 
     POOL = "pool"
     MPI_IO = "mpi-io"

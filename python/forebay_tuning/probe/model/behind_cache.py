@@ -1,4 +1,4 @@
-"""What long passages say of a choice that was made by short ones. Where a cache takes in the short
+"""Checks by long passages a choice that was made by short ones. Where a cache takes in the short
 ones, the fit is of those that the cache took in, longer ones move at the rate of the storage behind
 it, and a gain counts only if a long passage has it, too."""
 

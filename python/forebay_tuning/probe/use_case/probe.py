@@ -175,7 +175,7 @@ class ProbePlan:
     long: Spent = Spent()
     """The part for long passages."""
     metadata: FilesAsk | None = None
-    """What is measured of creations and opens; None if there are too few files for that."""
+    """The measurement of creations and opens; None if there are too few files for that."""
 
 
 def plan_probe(request: ProbeRequest, system: System) -> ProbePlan:

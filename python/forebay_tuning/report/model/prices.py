@@ -1,4 +1,4 @@
-"""What opening files costs by a portrait, beside what it cost in a run."""
+"""The price of opening files by a portrait, beside what it cost in a run."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ _COLOURS = {Direction.WRITE: BLUE, Direction.READ: INK}
 _MEBI = 1 << 20
 _RANKS_MAX = 8192
 _CAP_DRAWN_SHARE = 0.3
-"""Of the pool's bound: if less of it was held, the bound is not drawn, since it would flatten what
-is."""
+"""If less than this share of the pool's bound was held, the bound is not drawn, since it would
+flatten the curve."""
 
 
 def draw_time(diagnosis: Diagnosis) -> str:
