@@ -3,7 +3,7 @@ modelled systems, and what of real runs is called a difference where there is no
 
 regret   random systems with a known optimum, drift, noise and stragglers: how far the best that
          probing finds is from the optimum, beside one factor at a time, and what it would find if
-         it were told the weather (--level, --systems)
+         it were told the background load (--level, --systems)
 claims   A/A comparisons under drift: how often verification says improved or worse (--runs)
 study    the five recommendations and two scenarios of the 2020 study on lustre-96-ost: simulated,
          probed, advised, and asked of the simulator directly (minutes)

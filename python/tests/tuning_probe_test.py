@@ -73,7 +73,7 @@ def probe(system: System, request: ProbeRequest = REQUEST) -> Portrait:
 
 @functools.cache
 def usual() -> Portrait:
-    """The portrait of a machine without load of its own."""
+    """The portrait of a machine under the usual background load."""
     return probe(modelled())
 
 

@@ -158,8 +158,8 @@ class Weather:
 
 
 class Sky:
-    """The weather over time, from a seed: as the simulator draws the load of other jobs, but for
-    the whole system instead of each target."""
+    """The background load over time, from a seed: drawn as the simulator draws it, but for the
+    whole system instead of each target."""
 
     def __init__(self, weather: Weather, load: BackgroundLoad, *, seed: int) -> None:
         self._weather = weather

@@ -61,7 +61,7 @@ class ModelledSystem:
         )
 
     def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
-        """The formulas' result, disturbed by the weather at this moment."""
+        """The formulas' result, disturbed by the background load at this moment."""
         factor = self._sky.next() * self._sickness(ask.point)
         write = self._passage(ask.point, Direction.WRITE, factor)
         cached = self._weather.cache_factor > 1
@@ -72,7 +72,7 @@ class ModelledSystem:
         return in_time(sample, seconds_max=seconds_max)
 
     def true_rate(self, point: Point, direction: Direction) -> float:
-        """The rate without weather, in bytes per second while moving; no probe can see it."""
+        """The rate without background load, in bytes per second while moving; no probe sees it."""
         there = expected(self._platform, point, direction, bend=self._bend)
         return point.bytes / there.seconds_moving
 
@@ -99,7 +99,7 @@ class ModelledSystem:
         }
 
     def file_rates(self, ask: FilesAsk) -> MetadataRates:
-        """The formulas' rates, disturbed by the weather of each round."""
+        """The formulas' rates, disturbed by the background load of each round."""
         weather = [self._sky.next() for _ in range(ROUNDS)]
 
         def rates(direction: Direction) -> tuple[FileRate, ...]:

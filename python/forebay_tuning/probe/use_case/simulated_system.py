@@ -43,7 +43,7 @@ _FILE_BYTES_MOST = 16 * MIB
 @frozen
 class Simulated(Drawn):
     """The simulated machine. `words` are KEY=VALUE of `forebay simulate --independent`, also for
-    the weather; `platform` includes the changes that they make."""
+    the background load; `platform` includes the changes that they make."""
 
     name: str
     platform: Platform
@@ -71,7 +71,7 @@ class SimulatedSystem:
         )
 
     def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
-        """Writes, then reads, at the same moment of the weather."""
+        """Writes, then reads, at the same moment of the background load."""
         self._moment = number
         try:
             write = self.passage(ask.point, Direction.WRITE)
@@ -81,8 +81,8 @@ class SimulatedSystem:
         return in_time(Sample(ask=ask, write=write, read=read), seconds_max=seconds_max)
 
     def seconds(self, point: Point, direction: Direction, *, moment: int) -> float:
-        """Seconds of a program's run at a moment of the weather. Raises SimulationError if it
-        fails."""
+        """Seconds of a program's run at a moment of the background load. Raises SimulationError if
+        it fails."""
         self._moment = moment
         one = self.passage(point, direction)
         return one.seconds_open + point.bytes / one.rate + one.seconds_close
