@@ -28,6 +28,14 @@ asm(".symver dlopen, dlopen@GLIBC_2.2.5");
 asm(".symver dlsym, dlsym@GLIBC_2.2.5");
 asm(".symver pthread_once, pthread_once@GLIBC_2.2.5");
 asm(".symver pthread_testcancel, pthread_testcancel@GLIBC_2.2.5");
+#elif __GLIBC_PREREQ(2, 34) && defined(__aarch64__)
+asm(".symver dladdr, dladdr@GLIBC_2.17");
+asm(".symver dlclose, dlclose@GLIBC_2.17");
+asm(".symver dlerror, dlerror@GLIBC_2.17");
+asm(".symver dlopen, dlopen@GLIBC_2.17");
+asm(".symver dlsym, dlsym@GLIBC_2.17");
+asm(".symver pthread_once, pthread_once@GLIBC_2.17");
+asm(".symver pthread_testcancel, pthread_testcancel@GLIBC_2.17");
 #endif
 
 namespace forebay::kernel {
