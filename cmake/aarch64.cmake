@@ -1,6 +1,6 @@
 # Toolchain file: builds for aarch64 on another machine, with Debian's g++-aarch64-linux-gnu. The
 # libraries come from FOREBAY_SYSROOT, a folder with the files of Debian's arm64 packages
-# (tools/ci/aarch64.sh makes one), and programs run under qemu's user emulation.
+# (tools/ci/arm64.sh makes one), and programs run under qemu's user emulation.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES FOREBAY_SYSROOT)

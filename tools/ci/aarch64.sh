@@ -1,9 +1,10 @@
 #!/bin/bash
-# Builds the pool for aarch64 by Debian's cross compiler, and runs it under qemu's user emulation:
-# unit tests, also with pages of 64 KiB, and C programs whose files are in the pool of a daemon, by
-# `forebay run` and without it. Debian's arm64 packages are unpacked into build/aarch64-root, not
-# installed. The kernel is told to start aarch64 programs by qemu in a user namespace only, where
-# binfmt_misc is its own (Linux 6.7). In what `expect` runs, set -e does not count.
+# Builds the pool and the MPI cores for aarch64 by Debian's cross compiler, and runs the pool under
+# qemu's user emulation: unit tests, also with pages of 64 KiB, and C programs whose files are in
+# the pool of a daemon, by `forebay run` and without it. Debian's arm64 packages are unpacked into
+# build/aarch64-root, not installed. The kernel is told to start aarch64 programs by qemu in a user
+# namespace only, where binfmt_misc is its own (Linux 6.7). In what `expect` runs, set -e does not
+# count.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 if [[ ${1:-} != inside ]]; then
@@ -16,28 +17,13 @@ prefix=$(mktemp -d)
 trap 'rm -rf "$prefix"' EXIT
 source tools/ci/expect.sh
 source tools/ci/roots.sh
-# Packages of apt-packages.txt that a build without programs and MPIs needs.
-packages=(libc6-dev libstdc++-12-dev libexpected-dev libfmt-dev nlohmann-json3-dev
-          libtomlplusplus-dev liburing-dev libsodium-dev libxxhash-dev libfuse3-dev libsqlite3-dev
-          libgtest-dev libgmock-dev librapidcheck-dev)
+source tools/ci/arm64.sh
+libraries=$tree/lib
 tested=(foundation_kernel foundation_base foundation_record pool_protocol pool_capture)
 # qemu lets every madvise succeed, so that addresses are not checked, and has no seccomp filters;
 # in the user namespace no file can be given to a stranger; and /bin/sh is not for aarch64.
 without='KnownMemory.*:OwnFiles.*'
 without+=:ProgramFile.ThisProgramIsPreloadable:ProgramFile.AScriptIsWhatItsInterpreterIs
-
-packages_of_arm64() {
-    local package
-    if [[ -e $root/complete && $(<"$root/complete") == "${packages[*]}" ]]; then return 0; fi
-    rm -rf "$root"
-    mkdir -p "$root"
-    architecture=arm64 debian bookworm --yes --no-install-recommends --download-only \
-        install "${packages[@]}" || return 1
-    for package in "$prefix"/apt-bookworm/cache/archives/*.deb; do
-        dpkg-deb -x "$package" "$root" || return 1
-    done
-    echo "${packages[*]}" > "$root/complete"
-}
 
 programs_start_by_qemu() {
     # The beginning of an ELF file: 64 bits, little-endian, that machine, a program or a library.
@@ -49,9 +35,10 @@ programs_start_by_qemu() {
 }
 
 builds() {
-    cmake --preset aarch64 -B "$tree" "-DFOREBAY_SYSROOT=$root" -Wno-dev \
-        && cmake --build "$tree" --target \
-            forebay_posix forebay_mpi forebay_apps_daemon "${tested[@]/%/_test}"
+    cmake --preset aarch64 -B "$tree" "-DFOREBAY_SYSROOT=$root" \
+        "-DFOREBAY_MPICC=$(arm64_wrappers "$root")" -Wno-dev \
+        && cmake --build "$tree" --target forebay_posix forebay_mpi forebay_apps_daemon \
+            forebay_core_mpich forebay_core_openmpi "${tested[@]/%/_test}"
 }
 
 passes() {  # passes TEST [PAGE]: a unit test, with pages of that many bytes
@@ -72,7 +59,7 @@ is_same() {  # is_same PROGRAM WORDS: plain and with a pool
     local daemon status=0
     rm -rf "$prefix"/{plain,pooled,daemon}
     mkdir -m 700 "$prefix/daemon"
-    FOREBAY_POOL_QUIET=60000 FOREBAY_POOL_AGE=3600 "$tree/lib/forebayd" \
+    FOREBAY_POOL_QUIET=60000 FOREBAY_POOL_AGE=3600 "$libraries/forebayd" \
         --socket "$prefix/daemon/s" --rescue "$prefix/daemon" > "$prefix/daemon.said" &
     daemon=$!
     until [[ -S $prefix/daemon/s ]]; do
@@ -80,7 +67,7 @@ is_same() {  # is_same PROGRAM WORDS: plain and with a pool
         sleep 0.1
     done
     run_in plain "$1" "$2" || status=1
-    run_in pooled "$1" "$2" QEMU_SET_ENV="LD_PRELOAD=$tree/lib/libforebay_posix.so" \
+    run_in pooled "$1" "$2" QEMU_SET_ENV="LD_PRELOAD=$libraries/libforebay_posix.so" \
         FOREBAY_POOL_SOCKET="$prefix/daemon/s" FOREBAY_POOL_PATHS="$prefix/pooled" || status=1
     kill "$daemon"
     wait "$daemon" || status=1
@@ -90,7 +77,7 @@ is_same() {  # is_same PROGRAM WORDS: plain and with a pool
 runs_by_the_command() {  # the bytes arrive, and went through the pool
     local here=$PWD
     mkdir "$prefix/run"
-    (cd "$prefix/run" && FOREBAY_LIBDIR=$tree/lib PYTHONPATH=$here/python timeout 120 \
+    (cd "$prefix/run" && FOREBAY_LIBDIR=$libraries PYTHONPATH=$here/python timeout 120 \
         "$here/.venv/bin/python" -m forebay run --pool . --format json \
         --summary "$prefix/summary" -- "$prefix/streams" written) \
         && diff -r "$prefix/plain" "$prefix/run" && python3 - "$prefix" <<'END'
@@ -101,9 +88,11 @@ END
 }
 
 export QEMU_LD_PREFIX=$root
-expect "a root of arm64 packages" packages_of_arm64
+expect "a root of arm64 packages" arm64_root "$root"
 expect "starting programs by qemu" programs_start_by_qemu
 expect "the build for aarch64" builds
+expect "libraries that need glibc 2.28 and no C++ library" env PYTHONPATH=tools \
+    python3 -m checks.needed --build "$tree"
 for test in "${tested[@]}"; do
     expect "$test" passes "$test"
 done

@@ -270,6 +270,31 @@ def test_a_plain_mpicc_is_asked_for_the_family_that_debian_lacks(site: Site) -> 
     assert told.families["mpich"].launcher == f"{site.root}/opt/bin/mpiexec"
 
 
+def test_wrappers_for_arm64_name_what_is_below_their_root(site: Site) -> None:
+    """Those of tools/ci/arm64.sh: folders of the machine that compiles are not looked into."""
+    root = site.root / "arm64"
+    libraries = root / "usr/lib/aarch64-linux-gnu"
+    headers = {
+        "mpich": (root / "usr/include/aarch64-linux-gnu/mpich", MPICH),
+        "openmpi": (libraries / "openmpi/include", OPEN_MPI),
+    }
+    for name, program in (("aarch64-linux-gnu-gcc", "gcc"), ("realpath", "realpath")):
+        site.link(name, shutil.which(program) or program)
+    (root / "wrappers").mkdir(parents=True)
+    for family, (folder, header) in headers.items():
+        folder.mkdir(parents=True)
+        (folder / "mpi.h").write_text(header)
+        shutil.copy(CMAKE.parent / "tools/ci/mpicc_arm64.sh", root / f"wrappers/mpicc.{family}")
+    told = site.configure(
+        f"-DFOREBAY_MPICC={root}/wrappers/mpicc.mpich:{root}/wrappers/mpicc.openmpi"
+    )
+    assert list(told.families) == ["mpich", "openmpi"], told.text
+    for family, (folder, _) in headers.items():
+        assert told.families[family].includes[0] == str(folder)
+    assert told.families["mpich"].links[1:] == [f"-L{libraries}", "-lmpich"]
+    assert told.families["openmpi"].links[1:] == [f"-L{libraries}/openmpi/lib", "-lmpi"]
+
+
 REAL = {family: shutil.which(f"mpicc.{family}") for family in ("mpich", "openmpi")}
 
 
