@@ -163,7 +163,7 @@ def test_mpi4py(mpi: m.Mpi, ranks: int, pooled: bool, folder: Path) -> None:
     }
     script = m.SOURCES / "mpi4py_case.py"
     command: list[str | Path] = [PYTHON, script]
-    _twice(mpi, ranks, command, [tests], folder, environment, seconds_max=300, pooled=pooled)
+    _twice(mpi, ranks, command, [tests], folder, environment, seconds_max=900, pooled=pooled)
     lines = Record.read(folder / "forebay" / RECORD).files
     ensure(sum(line.writes for line in lines) > 10, "hardly anything was taken over")
     told = [one for case in Output.read(folder / "forebay").cases.values() for one in case.told]

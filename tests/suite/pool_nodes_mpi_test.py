@@ -12,7 +12,7 @@ import pytest
 from suite import mpi as m
 from suite.compare import RECORD, Output, compare
 from suite.file_systems import until
-from suite.on import ALL, EACH, FULL, on
+from suite.on import EACH, FULL, on
 from suite.pool import Pool, pools
 from suite.programs import CALLS, ON_NODES, VIEWS, OnNodes, Program, plain
 from suite.verdict import ensure
@@ -69,7 +69,7 @@ def same_as_plain(program: Program, mpi: m.Mpi, folder: Path, nodes: Sequence[Po
     ensure(min(taken) > 0, f"not deposited on every node: {taken}")
 
 
-@ALL
+@on(*m.DEBIAN, full=[*m.WHEELS, m.INTEL_MPI])
 @pytest.mark.parametrize("program", [VIEWS, CALLS], ids=lambda one: one.name)
 def test_same_as_plain(mpi: m.Mpi, program: Program, folder: Path, nodes: Sequence[Pool]) -> None:
     same_as_plain(program, mpi, folder, nodes)

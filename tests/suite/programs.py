@@ -61,7 +61,7 @@ ON_NODES: Mapping[str, str] = {
 class Program:
     name: str
     source: str
-    seconds_max: int = 150
+    seconds_max: int = 450
     arguments: Sequence[str] = ()
 
     def run(
@@ -151,6 +151,8 @@ def same_as_plain(program: Program, mpi: m.Mpi, ranks: int, variant: str, folder
         with pool(folder, settings) as one:
             program.run(mpi, ranks, folder, one.with_mpi(m.forebay(folder / RECORD)))
             ensure(one.taken() > 0, "nothing was deposited")
+            past = {file.path: file.reason for file in one.status().files if file.reason}
+            ensure(not past, f"files went past the pool: {past}")
     else:
         program.run(mpi, ranks, folder, m.forebay(folder / RECORD, **settings))
     compare(reference, folder, ranks=ranks)
