@@ -289,8 +289,10 @@ std::int64_t PoolRoute::deposit(FileUse& use, OpenHandle& handle, const WriteOrd
             use, handle, {.offset = rest.offset + taken, .bytes = rest.bytes.subspan(done)});
         taken += std::max<std::int64_t>(below, 0);
         error = std::min<std::int64_t>(below, 0);
-    } else if (written.rest != pool::WriteResult::Rest::none) {
-        error = written.rest == pool::WriteResult::Rest::failed ? -written.error : -EIO;
+    } else if (written.rest == pool::WriteResult::Rest::lost) {
+        return -EIO;  // also of what the dead daemon had taken: a short count would acknowledge it
+    } else if (written.rest == pool::WriteResult::Rest::failed) {
+        error = -written.error;
     }
     use.size.store(std::max(use.size.load(relaxed), rest.offset + taken), relaxed);
     return taken > 0 ? taken : error;
