@@ -90,7 +90,7 @@ CONSEQUENCES = {
     "data-sieving": {"mpi-io-itself", "library", "imbalance"},
     "few-stripes": {"exchange"},
     "metadata": {"small-calls"},
-    "opening-together": {"exchange"},
+    "opening-together": {"exchange", "metadata"},
     "read-modify-write": {"exchange", "mpi-io-itself", "library"},
     "sync-storm": {"exchange", "imbalance"},
 }

@@ -81,7 +81,10 @@ class LayerIo(BothDirections):
     read: Passing
     slowest_rank: int | None = None
     slowest_seconds: float = 0.0
+    fastest_rank: int | None = None
     fastest_seconds: float = 0.0
+    least_bytes: int = 0
+    """Bytes of the fastest rank; 0 if ranks are not in the records."""
     spread_seconds: float = 0.0
     """Standard deviation of the ranks' seconds."""
     effective_movers: int = 0
@@ -140,6 +143,15 @@ class LibraryIo:
 
 
 @frozen
+class LibraryBytes:
+    """Bytes that a program gave to a library (`name`), or asked it for, in one file."""
+
+    name: str
+    read: int
+    written: int
+
+
+@frozen
 class FileIo(BothDirections):
     """One file. `ranks` is the number of ranks that moved its bytes, `extent` one past the last
     byte touched, `targets` the storage targets it lies on, if known. If `files` exceeds 1, it is
@@ -162,6 +174,11 @@ class FileIo(BothDirections):
     file_system: str = ""
     """The file system's type by the log's mounts; "lustre" if the log has the file's layout."""
     layers: tuple[LayerIo, ...] = ()
+    waited: bool = True
+    """Whether its seconds count for the run: false for files of other ranks than those of the rank
+    that waited longest, which used theirs at the same time."""
+    library: LibraryBytes | None = None
+    """What the program moved by HDF5, if the log says so."""
 
     def layer(self, name: str) -> LayerIo | None:
         """The layer's I/O, or None if it did not touch the file or layers are not known."""
@@ -182,6 +199,8 @@ class ProgramIo:
     files: tuple[FileIo, ...]
     gaps: tuple[str, ...] = ()
     targets_known: bool = False
+    is_whole: bool = True
+    """False if I/O is known to be missing: partial records, a module that is not there, mmap."""
     own: tuple[RankIo, ...] = ()
     libraries: tuple[LibraryIo, ...] = ()
     pools: tuple[PoolRecord, ...] = ()
@@ -215,6 +234,8 @@ class ProgramIo:
         alone: dict[int, float] = {}
         together = 0.0
         for one in self.files:
+            if not one.waited:
+                continue
             if one.rank is None:
                 together += max(one.slowest_seconds, one.seconds / max(1, one.ranks))
             elif not self.own or one.by_mpi:

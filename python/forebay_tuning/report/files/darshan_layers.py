@@ -55,6 +55,8 @@ class Layers:
         self._moved: list[float] = self._bytes.tolist()
         self._slow_rank = table.column("SLOWEST_RANK", rows)
         self._fastest = table.column("F_FASTEST_RANK_TIME", rows)
+        self._fast_rank = table.column("FASTEST_RANK", rows)
+        self._least_bytes = table.column("FASTEST_RANK_BYTES", rows)
         self._variance = table.column("F_VARIANCE_RANK_TIME", rows)
         self._variance_bytes = table.column("F_VARIANCE_RANK_BYTES", rows).clip(0)
         self._calls = sum(self._clipped(name) for names in _CALLS.values() for name in names)
@@ -106,15 +108,22 @@ class Layers:
         ranks = sorted(set(rows["rank"][~shared].tolist()))
         if shared.any():
             rank = int(self._slow_rank[span][at]) if shared[at] else int(rows["rank"][at])
-            fastest = self._fastest[span][shared].min()
+            first = int(shared.argmax())
+            fastest, least = self._fastest[span][first], int(self._least_bytes[span][first])
+            fastest_rank = int(self._fast_rank[span][first])
         else:
-            rank, fastest = int(rows["rank"][at]), self._slowest[span].min()
+            quick = int(self._slowest[span].argmin())
+            rank, fastest = int(rows["rank"][at]), self._slowest[span][quick]
+            fastest_rank = int(rows["rank"][quick])
+            least = 0 if len(ranks) < self._ranks else int(self._bytes[span].min())
         return {
             "ranks": self._ranks if shared.any() else len(ranks),
             "rank": None if shared.any() or len(ranks) != 1 else ranks[0],
             "slowest_rank": rank,
             "slowest_seconds": plain(self._slowest[span][at]),
+            "fastest_rank": fastest_rank,
             "fastest_seconds": plain(fastest),
+            "least_bytes": max(0, least),
             "spread_seconds": self._spread(span),
             "effective_movers": self._effective_movers(span),
         }
@@ -128,6 +137,7 @@ class Layers:
             "rank": self._rank[at],
             "slowest_rank": self._rank[at],
             "slowest_seconds": seconds,
+            "fastest_rank": self._rank[at],
             "fastest_seconds": seconds,
             "spread_seconds": 0.0,
             "effective_movers": int(self._moved[at] > 0),

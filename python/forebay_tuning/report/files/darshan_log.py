@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from forebay.common.model.errors import EvidenceError, SetupError
 from forebay_tuning.model.program_io import (
     FileIo,
     LayerIo,
+    LibraryBytes,
     LibraryIo,
     Passing,
     ProgramIo,
@@ -112,23 +114,32 @@ def _program(document: Mapping[str, Any], path: Path) -> ProgramIo:
         files=tuple(_file(one, seconds) for one in document["files"]),
         gaps=tuple(str(one) for one in document["gaps"]),
         targets_known=bool(document["targets_known"]),
-        own=tuple(_rank(one) for one in document["own"]),
-        libraries=tuple(LibraryIo(**one) for one in document["libraries"]),
+        is_whole=bool(document["is_whole"]),
+        own=tuple(_rank(one, seconds) for one in document["own"]),
+        libraries=tuple(_library(one, seconds) for one in document["libraries"]),
     )
 
 
-def _rank(line: Sequence[float]) -> RankIo:
+def _rank(line: Sequence[float], most: float) -> RankIo:
+    """A rank's sums, which are no longer than the run (`most`; 0 is unknown): after a jump of the
+    clock Darshan may have counted more."""
     rank, seconds, write, read, meta, moved, opens, files = line
+    scale = most / seconds if 0 < most < seconds else 1.0
     return RankIo(
         rank=int(rank),
-        seconds=seconds,
-        write_seconds=write,
-        read_seconds=read,
-        meta_seconds=meta,
+        seconds=seconds * scale,
+        write_seconds=write * scale,
+        read_seconds=read * scale,
+        meta_seconds=meta * scale,
         bytes=int(moved),
         opens=int(opens),
         files=int(files),
     )
+
+
+def _library(line: Mapping[str, Any], most: float) -> LibraryIo:
+    found = LibraryIo(**line)
+    return replace(found, seconds=min(found.seconds, most)) if most > 0 else found
 
 
 def _file(line: Mapping[str, Any], seconds: float) -> FileIo:
@@ -143,6 +154,8 @@ def _file(line: Mapping[str, Any], seconds: float) -> FileIo:
             targets=tuple(line["targets"]),
             files=int(line["files"]),
             file_system=str(line["file_system"]),
+            waited=bool(line.get("waited", True)),
+            library=None if not line.get("library") else LibraryBytes(**line["library"]),
         ),
         seconds,
     )

@@ -18,6 +18,7 @@ from typing import Any
 
 from forebay.common.model.newer_python import zip_of
 from forebay_tuning.report.files.darshan_layers import Layers, plain
+from forebay_tuning.report.files.darshan_ranks import mark_waited, own_sums
 from forebay_tuning.report.files.darshan_tables import Names, Table, among
 
 MISSING = 3
@@ -26,7 +27,9 @@ _MODULES = (*_STORAGE, "MPI-IO")
 _LIBRARIES = {"H5D": "HDF5", "PNETCDF_VAR": "PnetCDF"}
 _PIPE_SECONDS = 1.0
 _PIPE_BYTES = 1 << 20
-_OWN = ("seconds", "write_seconds", "read_seconds", "meta_seconds", "bytes", "opens", "files")
+_STREAMS = ("<STDOUT>", "<STDERR>")
+_STREAM_SHARE = 0.05
+_CHUNKED = "H5D"
 
 
 def main(path: str, files_max: int) -> int:
@@ -42,26 +45,33 @@ def main(path: str, files_max: int) -> int:
     ranks = max(1, int(job["nprocs"]))
     tables = {name: Table(report, name) for name in _MODULES if name in report.modules}
     storage = [tables[name] for name in _STORAGE if name in tables]
+    seconds = _seconds(job, tables)
+    if "STDIO" in tables:
+        drop_streams(report, tables["STDIO"], _STREAM_SHARE * seconds)
     pipes = [name for table in tables.values() for name in drop_pipes(report, table)]
     kept = _most_bytes(storage or list(tables.values()), files_max)
     names = _names_of(report, kept)
     files = _files(tables, names, ranks)
-    layouts = _layouts(report, files)
+    mark_waited(files, tables, ranks)
+    layouts, chunked = _layouts(report, files), _through_hdf5(report)
     mounts = _mounts(report)
     for key, one in files.items():
         one.update(layouts.get(key, {}))
+        one["library"] = chunked.get(key)
         one["file_system"] = "lustre" if key in layouts else _mounted_at(one["path"], mounts)
-    rest = [one for table in storage for one in _rest(report, table, names, ranks)]
+    rest = [one for table in storage for one in _rest(table, names, ranks)]
+    gaps = _gaps(report, tables)
     document = {
         "command": str(report.metadata.get("exe", "")),
         "ranks": ranks,
         "nodes": None,
-        "seconds": _seconds(job, tables),
+        "seconds": seconds,
         "started": _time(job),
         "files": [*files.values(), *rest],
-        "own": _own(storage, tables.get("MPI-IO"), ranks),
+        "own": own_sums(storage, tables.get("MPI-IO"), ranks),
         "libraries": _libraries(report, ranks),
-        "gaps": [*_gaps(report, tables), *_left_out(pipes)],
+        "gaps": [*gaps, *_left_out(pipes)],
+        "is_whole": not gaps,
         "targets_known": bool(layouts),
     }
     print(json.dumps(document))
@@ -99,6 +109,20 @@ def _time(job: Any) -> str:
     return datetime.datetime.fromtimestamp(int(seconds), datetime.timezone.utc).isoformat()
 
 
+def drop_streams(report: Any, table: Table, seconds: float) -> None:
+    """Drops the records of streams that are no files (<STDIN>, <STDOUT>, <STDERR>) from `table`,
+    but not those of output in which a rank spent `seconds` or more: it prints too much. (The time
+    in <STDIN> is spent waiting for its other end.)"""
+    numpy: Any = importlib.import_module("numpy")
+    names = _names_of(report, set(table.rows["id"].tolist()))
+    no_files = {key: name for key, name in names.items() if not name.startswith("/")}
+    slow = numpy.maximum(table.seconds(), table.column("F_SLOWEST_RANK_TIME"))
+    slow = numpy.where(table.rows["rank"] < 0, table.column("F_SLOWEST_RANK_TIME"), slow)
+    loud = set(table.rows["id"][(slow >= seconds) & (slow > 0)].tolist())
+    dropped = [k for k, name in no_files.items() if name not in _STREAMS or k not in loud]
+    table.rows = table.rows[~among(table.rows["id"], numpy.array(sorted(dropped), dtype="u8"))]
+
+
 def drop_pipes(report: Any, table: Table) -> list[str]:
     """Drops the records of named pipes (FIFOs) from `table`, and returns their names.
 
@@ -129,11 +153,26 @@ def _left_out(pipes: list[str]) -> list[str]:
     return [f"{many}: a pipe by its name, whose seconds are waiting for its other end; left out"]
 
 
+def _mapped(tables: dict[str, Table]) -> list[str]:
+    if "POSIX" not in tables:
+        return []
+    posix = tables["POSIX"]
+    mapped = len(set(posix.rows["id"][posix.column("MMAPS") > 0].tolist()))
+    many = "1 file was" if mapped == 1 else f"{mapped} files were"
+    told = f"{many} mapped into memory (mmap): what was read and written there"
+    return [told] if mapped else []
+
+
 def _gaps(report: Any, tables: dict[str, Table]) -> list[str]:
     gaps = []
-    if "POSIX" not in tables:
+    if "POSIX" not in tables and ({"MPI-IO", *_LIBRARIES} & set(report.modules) or not tables):
         gaps.append("the log has no POSIX module: only what other modules saw is known")
-    partial = [name for name, one in report.modules.items() if one.get("partial_flag")]
+    gaps += _mapped(tables)
+    partial = [
+        name
+        for name, one in report.modules.items()
+        if one.get("partial_flag") and name in (*_MODULES, *_LIBRARIES)
+    ]
     if partial:
         gaps.append(
             f"the records of {', '.join(partial)} are partial (Darshan's memory for them was full, "
@@ -185,11 +224,9 @@ def _files(tables: dict[str, Table], names: dict[int, str], ranks: int) -> dict[
     numpy: Any = importlib.import_module("numpy")
     files: dict[int, Any] = {}
     listed_ids = numpy.array(sorted(names), dtype="u8")
-    for name, table in tables.items():
+    for table in tables.values():
         chosen = table.rows[among(table.rows["id"], listed_ids)]
         for key, layer in Layers(table, chosen, ranks).found().items():
-            if _is_no_file(names[key], name):
-                continue
             files.setdefault(key, _empty(names[key]))["layers"].append(layer)
     return files
 
@@ -206,16 +243,12 @@ def _empty(path: str) -> dict[str, Any]:
     }
 
 
-def _is_no_file(path: str, module: str) -> bool:
-    """Whether a record is of a stream that is no file: <STDIN>, <STDOUT> or <STDERR>."""
-    return path.startswith("<") or (module == "STDIO" and not path.startswith("/"))
-
-
-def _rest(report: Any, table: Table, names: dict[int, str], ranks: int) -> list[dict[str, Any]]:
+def _rest(table: Table, names: dict[int, str], ranks: int) -> list[dict[str, Any]]:
     """The files of a module that `names` lacks, added up per rank; files with records of several
     ranks become one entry."""
     numpy: Any = importlib.import_module("numpy")
-    left = table.rows[~among(table.rows["id"], _known(report, table, names))]
+    known = numpy.array(sorted(names), dtype="u8")
+    left = table.rows[~among(table.rows["id"], known)]
     if not len(left):
         return []
     counts = dict(
@@ -242,49 +275,21 @@ def _rest(report: Any, table: Table, names: dict[int, str], ranks: int) -> list[
     return found
 
 
-def _known(report: Any, table: Table, names: dict[int, str]) -> Any:
-    """The ids of the files that are listed one by one, and of streams that are no files."""
+def _through_hdf5(report: Any) -> dict[int, dict[str, Any]]:
+    """For each file with HDF5 datasets, the bytes that the program moved through the library."""
+    if _CHUNKED not in report.modules:
+        return {}
     numpy: Any = importlib.import_module("numpy")
-    known = set(names)
-    if table.module == "STDIO":
-        others = set(table.rows["id"].tolist()) - known
-        found = _names_of(report, others)
-        known |= {key for key in others if _is_no_file(found[key], "STDIO")}
-    return numpy.array(sorted(known), dtype="u8")
-
-
-def _own(storage: list[Table], mpi: Table | None, ranks: int) -> list[list[float]]:
-    """For each rank with files that only it used: the rank, and the sums in the order of `_OWN`. A
-    file that several ranks used, or that was opened by MPI-IO, counts for no rank."""
-    numpy: Any = importlib.import_module("numpy")
-    if not storage:
-        return []
-    keys = numpy.concatenate([table.rows["id"] for table in storage])
-    whose = numpy.concatenate([table.rows["rank"] for table in storage])
-    files, which = numpy.unique(keys, return_inverse=True)
-    least, most = numpy.full(len(files), ranks), numpy.full(len(files), -1)
-    numpy.minimum.at(least, which, whose)
-    numpy.maximum.at(most, which, whose)
-    own = (least == most) & (least >= 0) & (least < ranks)
-    if mpi is not None:
-        own &= ~among(files, numpy.sort(mpi.rows["id"]))
-    seconds = {name: numpy.zeros(ranks) for name in _OWN}
-    for table in storage:
-        rows = table.rows[among(table.rows["id"], files[own])]
-        rank = rows["rank"]
-        values = {
-            "seconds": table.seconds(rows),
-            "write_seconds": table.column("F_WRITE_TIME", rows).clip(0),
-            "read_seconds": table.column("F_READ_TIME", rows).clip(0),
-            "meta_seconds": table.column("F_META_TIME", rows).clip(0),
-            "bytes": table.bytes(rows),
-            "opens": table.column("OPENS", rows).clip(0),
-            "files": numpy.ones(len(rows)),
-        }
-        for name, column in values.items():
-            numpy.add.at(seconds[name], rank, column)
-    busy = numpy.nonzero(seconds["files"])[0].tolist()
-    return [[rank, *(float(seconds[name][rank]) for name in _OWN)] for rank in busy]
+    table = Table(report, _CHUNKED)
+    files, which = numpy.unique(table.rows["file"], return_inverse=True)
+    read, written = (
+        numpy.bincount(which, weights=table.column(f"BYTES_{noun}").clip(0)).tolist()
+        for noun in ("READ", "WRITTEN")
+    )
+    return {
+        key: {"name": _LIBRARIES[_CHUNKED], "read": int(a), "written": int(b)}
+        for key, a, b in zip_of(files.tolist(), read, written, strict=True)
+    }
 
 
 def _libraries(report: Any, ranks: int) -> list[dict[str, Any]]:

@@ -6,7 +6,8 @@ from typing import Any
 
 _ROWS = 4096
 _BEHIND_FILE = ("H5D", "PNETCDF_VAR")
-"""Modules whose records have 8 more bytes after the base record: the id of the file."""
+"""Modules whose records have 8 more bytes after the base record: the id of the file, which is the
+column `file`. (In other modules that column is the rank.)"""
 
 
 class Table:
@@ -26,12 +27,12 @@ class Table:
         size = backend.ffi.sizeof(structure)
         if behind + 8 * len(self.times) > size:
             raise ValueError(f"records of {module} have another size than this PyDarshan says")
-        formats = ["u8", "i8", ("i8", (len(self.counters),)), ("f8", (len(self.times),))]
+        formats = ["u8", "i8", ("i8", (len(self.counters),)), ("f8", (len(self.times),)), "u8"]
         kind = numpy.dtype(
             {
-                "names": ["id", "rank", "counters", "times"],
+                "names": ["id", "rank", "counters", "times", "file"],
                 "formats": formats,
-                "offsets": [0, 8, first, behind],
+                "offsets": [0, 8, first, behind, first - 8],
                 "itemsize": size,
             }
         )
@@ -118,7 +119,10 @@ def _records(backend: Any, numpy: Any, report: Any, module: str, kind: Any) -> A
         count = 0
         while count < _ROWS and more:
             into[0] = first + count * size
-            more = read_record(handle, number, into) > 0
+            found = read_record(handle, number, into)
+            if found < 0:
+                raise ValueError(f"it is cut off or damaged amid the records of {module}")
+            more = found > 0
             count += more
         parts.append(rows[:count])
     return numpy.concatenate(parts)

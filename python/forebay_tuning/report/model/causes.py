@@ -1,5 +1,5 @@
-"""Rules that find the cause of a wait in the POSIX or STDIO calls themselves: syncs, small calls, a
-single writer, bytes that all ranks read, load imbalance, metadata, lock contention.
+"""Rules that find the cause of a wait in the POSIX or STDIO calls themselves: syncs, small calls,
+bytes that are read again, metadata, lock contention.
 
 The thresholds are heuristics, checked on the labelled logs of docs/tuning.md. Counters are those of
 Darshan 3 (docs of darshan-util, "darshan-parser"). Unaligned writes to a shared file contend for
@@ -7,14 +7,12 @@ locks: Lustre manual, "Lustre Distributed Lock Manager"; Liao and Choudhary, SC 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from statistics import median
 
 from forebay.common.model.units import GIB, MIB, counted, exact_bytes, human_bytes, human_seconds
 from forebay_tuning.model.point import Direction
-from forebay_tuning.model.program_io import LayerIo, ProgramIo, RankIo, reads_all
-from forebay_tuning.report.model.claims import Claim, Kind, counter, name_of, place
+from forebay_tuning.model.program_io import FileIo, LayerIo, ProgramIo, reads_all
+from forebay_tuning.report.model.claims import Claim, Kind, counter, is_stream, name_of, place
 from forebay_tuning.report.model.waits import PART_OF, Part, Wait, storage_of
 
 _SMALL_CALL = 256 * 1024
@@ -26,26 +24,30 @@ _FAST = float(GIB)
 larger calls would gain nothing."""
 _SYNCS_LEAST = 4
 """Calls of fsync per rank: fewer are usual at the end of a file."""
-_UNEVEN = 1.5
-"""A rank is slow if it takes this many times the mean (or median) of the ranks."""
-_ROOT_BYTES = 4 * MIB
-"""Bytes that a single writer moves at least to be reported: headers and logs are smaller."""
-_ROOT_READ_BYTES = 256 * MIB
-"""The same for a single reader: input files that one rank reads and broadcasts are usual."""
-_WRITERS_USUAL = 16
-"""Ranks: more writers than these are not assumed to be any faster."""
+_SYNCED_MOST = 64 * MIB
+"""Bytes: one fsync behind more of them waits for these, which would take as long without it."""
+_FLUSHED_MOST = MIB
+"""The same of fflush, which makes a call of the file system."""
+_FLUSHES_LEAST = 16
+"""Calls of fflush: fewer are not reported."""
+_AGAIN = 2.0
+"""Bytes that one rank reads ÷ bytes of its files from which on it reads them again."""
+_AGAIN_SHARED = 3.0
+"""The same of a file that ranks share, whose parts may overlap."""
+_SEEKS_OF_AN_OPEN = 100
+"""Seeks that are assumed to take as long as opening a file."""
 _OPENS_LEAST = 8
 """Opens and stats per rank: fewer are not reported, unless `_META_LEAST` is exceeded."""
 _META_LEAST = 0.1
 """Share of the run in metadata calls from which they are reported even if they are few."""
 OPENING = "opening and closing files"
 """The title of metadata that are opens."""
-_DEVIATIONS = 4.0
-"""Standard deviations from the mean at which a rank is an outlier; see `_stands_out`."""
 _LOCK_CALLS = 16
 """Writes per rank: fewer are not lock contention, unless one of them took `_LOCK_WAIT`."""
 _LOCK_WAIT = 5.0
 """Seconds of the longest write."""
+_LOCK_STRIPES = 4
+"""Stripes: writes of so many share only few of these with others."""
 _LOCK_RATE = 50.0 * MIB
 """Bytes per second of each rank: writes that are faster did not wait for locks."""
 _LOCKING = ("lustre", "gpfs", "mmfs", "ceph", "beegfs", "pvfs", "panfs")
@@ -54,18 +56,20 @@ _LOCKING = ("lustre", "gpfs", "mmfs", "ceph", "beegfs", "pvfs", "panfs")
 
 def syncs(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
     """fsync (or fflush) after writes: the program waits until the bytes are on storage."""
-    layer = wait.storage
+    layer = _syncing(wait)
     if layer is None or layer.write.seconds <= 0:
         return
-    flushing = layer.name == "STDIO" and layer.flushes >= max(16, layer.write.calls // 8)
-    many = layer.syncs >= _SYNCS_LEAST * max(1, layer.ranks)
+    many, flushing = _syncs_often(wait, layer), _flushes_often(layer)
     if not (many or flushing):
         return
     proven = layer.sync_seconds / layer.write.seconds
     if wait.mpi is not None:
         proven = layer.sync_seconds / max(1, layer.ranks) / max(wait.seconds[Part.WRITE], 1e-9)
     share = sync_share(layer, proven)
-    count, what = (layer.syncs, "FSYNCS") if many else (layer.flushes, "FLUSHES")
+    called, what = ("fsync", "FSYNCS") if many else ("fflush", "FLUSHES")
+    if layer is wait.mpi:
+        called, what = "MPI_File_sync", "SYNCS"
+    count = layer.syncs if many else layer.flushes
     others = [
         one
         for one in program.files
@@ -73,19 +77,51 @@ def syncs(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
     ]
     alone = wait.own and others and not any(storage_of(one).syncs for one in others)
     whose = f" of rank {layer.slowest_rank} alone" if alone and many else ""
+    waits = "each waits until its bytes are on storage" if many else "each is a call of few bytes"
     yield Claim(
         kind=Kind.SYNCS,
         part=Part.WRITE,
         share=min(1.0, share),
-        title=f"{'fsync' if many else 'fflush'} behind writes{whose}",
+        title=f"{called} behind writes{whose}",
         detail=(
             f"{count} {'syncs' if many else 'flushes'} for "
             f"{counted(layer.write.calls, 'write')} of "
-            f"{_size(layer, Direction.WRITE)}: each waits until its bytes are on storage."
+            f"{_size(layer, Direction.WRITE)}: {waits}."
         ),
-        action="Sync once, at the end or at a checkpoint (where a crash may lose that much).",
+        action="Sync once, at the end or at a checkpoint (where a crash may lose that much)."
+        if many
+        else "Flush once, at the end, or let full buffers be written.",
         proof=f"{counter(layer, what, count)} {place(wait.file)}",
     )
+
+
+def _syncing(wait: Wait) -> LayerIo | None:
+    """The layer whose syncs count: MPI-IO's if the log has nothing of the file system."""
+    layer, mpi = wait.storage, wait.mpi
+    if mpi is not None and mpi.syncs and (layer is None or layer.bytes + layer.seconds == 0):
+        return mpi
+    return layer
+
+
+def _syncs_often(wait: Wait, layer: LayerIo) -> bool:
+    """Whether each rank syncs often, or those do that move the bytes, and behind few bytes."""
+    if layer.syncs == 0:
+        return False
+    ranks = max(1, layer.ranks)
+    each = layer.syncs if wait.mpi is None else layer.syncs / ranks
+    if layer.write.bytes / each > _SYNCED_MOST:
+        return False
+    if layer.syncs >= _SYNCS_LEAST * ranks:
+        return True
+    movers = max(1, layer.effective_movers)
+    return wait.mpi is None and layer.syncs >= max(4, movers) * _SYNCS_LEAST
+
+
+def _flushes_often(layer: LayerIo) -> bool:
+    least = max(_FLUSHES_LEAST, layer.write.calls // 8)
+    if layer.name != "STDIO" or layer.flushes < least:
+        return False
+    return layer.write.bytes / layer.flushes <= _FLUSHED_MOST
 
 
 def sync_share(layer: LayerIo, proven: float) -> float:
@@ -101,9 +137,13 @@ def sync_share(layer: LayerIo, proven: float) -> float:
 
 
 def same_bytes(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
-    """Every rank reads the whole file, where one rank could broadcast it."""
+    """Every rank reads the whole file, where one rank could broadcast it; or the same bytes are
+    read again and again, where they could be kept."""
     file = wait.file
-    if wait.own or not reads_all(file) or wait.storage is None:
+    if wait.storage is None:
+        return
+    if wait.own or file.rank is not None or not reads_all(file):
+        yield from _read_again(wait, program)
         return
     yield Claim(
         kind=Kind.SAME_BYTES,
@@ -118,11 +158,55 @@ def same_bytes(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
             "Let one rank of each node read it and pass it on (MPI_Bcast); give the file more "
             "stripes."
         ),
-        proof=(
-            f"{counter(wait.storage, 'BYTES_READ', file.read.bytes)} for "
-            f"{counter(wait.storage, 'MAX_BYTE_READ', file.extent - 1)} {place(file)}"
-        ),
+        proof=_times_read(wait.storage, file),
     )
+
+
+def _times_read(layer: LayerIo, file: FileIo) -> str:
+    return (
+        f"{counter(layer, 'BYTES_READ', file.read.bytes)} for "
+        f"{counter(layer, 'MAX_BYTE_READ', file.extent - 1)} {place(file)}"
+    )
+
+
+def _read_again(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
+    layer, file = wait.storage, wait.file
+    mine = [file]
+    if wait.own:
+        mine = [
+            one
+            for one in program.files
+            if one.rank == file.rank and not one.by_mpi and one.files == 1 and one.extent > 0
+        ]
+    asked = sum(_asked(one) for one in mine)
+    there = sum(min(_asked(one), one.extent) for one in mine)
+    times = _AGAIN if file.rank is not None else _AGAIN_SHARED
+    if layer is None or there <= 0 or asked < times * there:
+        return
+    worst = max(mine, key=lambda one: _asked(one) - one.extent)
+    yield Claim(
+        kind=Kind.SAME_BYTES,
+        part=Part.READ,
+        share=(1 - there / asked) * wait.stored(Direction.READ) * min(1.0, asked / _read(wait)),
+        title=f"the same bytes of {name_of(worst)} are read again and again",
+        detail=(
+            f"{human_bytes(_asked(worst))} were read of a file of {human_bytes(worst.extent)}, "
+            f"each byte {_asked(worst) / worst.extent:.1f} times in the mean."
+        ),
+        action="Read it once, and keep in memory what is needed again.",
+        proof=_times_read(layer, worst),
+    )
+
+
+def _read(wait: Wait) -> int:
+    return max(1, wait.storage.read.bytes if wait.storage is not None else 0)
+
+
+def _asked(file: FileIo) -> int:
+    """Bytes that the program itself asked for: data sieving and libraries read more than that."""
+    mpi = file.layer("MPI-IO")
+    asked = file.read.bytes if mpi is None else min(file.read.bytes, mpi.read.bytes)
+    return asked if file.library is None else min(asked, file.library.read)
 
 
 def small_calls(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
@@ -168,6 +252,9 @@ def _small(wait: Wait, layer: LayerIo, direction: Direction, share: float) -> Cl
             if not reading
             else "Let aggregators gather whole buffers: romio_cb_read=enable, cb_buffer_size."
         )
+    elif is_stream(wait.file):
+        title = f"printing to {name_of(wait.file)}, {size} each time"
+        action = "Print less, or less often; results belong into a file, with a buffer (setvbuf)."
     elif layer.name == "STDIO":
         title = f"small {verb}s by STDIO, {size} each"
         action = f"Give the stream a larger buffer (setvbuf), or {verb} some MiB at a time."
@@ -211,70 +298,19 @@ def _larger(wait: Wait, direction: Direction) -> str:
     )
 
 
-def root_writer(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
-    """A single rank moves all bytes while the others wait for it."""
-    if program.ranks < 2 or wait.storage is None:
-        return
-    for direction in Direction:
-        share = root_share(wait, program, direction)
-        if share <= 0:
-            continue
-        layer = wait.storage
-        passing = layer.passing(direction)
-        reading = direction is Direction.READ
-        rank = wait.file.rank if wait.file.rank is not None else layer.slowest_rank or 0
-        yield Claim(
-            kind=Kind.ROOT,
-            part=PART_OF[direction],
-            share=share,
-            title=f"rank {rank} {'reads' if reading else 'writes'} for all",
-            detail=(
-                f"it alone moved {human_bytes(passing.bytes)}; the other "
-                f"{counted(program.ranks - 1, 'rank')} moved nothing meanwhile."
-            ),
-            action=(
-                "Let ranks read their parts (collective calls)."
-                if reading
-                else "Let all ranks write their parts of one file (collective calls)."
-            ),
-            proof=(
-                f"{counter(layer, 'BYTES_READ' if reading else 'BYTES_WRITTEN', passing.bytes)} "
-                f"({name_of(wait.file)}, rank {rank} of {program.ranks})"
-            ),
-        )
-
-
-def root_share(wait: Wait, program: ProgramIo, direction: Direction) -> float:
-    """The share of the direction's seconds that more writers or readers would save."""
-    layer = wait.storage
-    if layer is None or program.ranks < 2:
-        return 0.0
-    least = _ROOT_READ_BYTES if direction is Direction.READ else _ROOT_BYTES
-    moved = layer.passing(direction).bytes
-    if moved < least or (wait.mpi is not None and wait.mpi.effective_movers > 1):
-        return 0.0
-    effective_movers = _effective_movers(wait.own) if wait.own else layer.effective_movers
-    others = sum(one.bytes for one in program.files if one is not wait.file)
-    if effective_movers > 1 or (not wait.own and others > moved):
-        return 0.0
-    if wait.own and sum(one.bytes for one in program.files if one.rank is None) > moved:
-        return 0.0
-    return 1 - 1 / min(program.ranks, _WRITERS_USUAL)
-
-
-def _effective_movers(own: tuple[RankIo, ...]) -> int:
-    squares = sum(float(one.bytes) ** 2 for one in own)
-    total = float(sum(one.bytes for one in own))
-    return round(total * total / squares) if squares else 0
-
-
 def metadata(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
     """Metadata calls: open, close, stat."""
     layer = wait.storage
     if layer is None or wait.seconds[Part.META] <= 0:
         return
-    each_rank = (layer.opens + layer.stats) / max(1, layer.ranks)
-    few = each_rank < _OPENS_LEAST and wait.seconds[Part.META] < _META_LEAST * program.seconds
+    calls = layer.opens + layer.stats
+    each_rank = max(calls / max(1, layer.ranks), 0.0 if wait.own else wait.opens_of_all)
+    least = _META_LEAST * program.seconds
+    few = each_rank < _OPENS_LEAST and max(wait.seconds[Part.META], wait.meta_of_all) < least
+    seeking = layer.seeks > _SEEKS_OF_AN_OPEN * calls
+    if seeking:
+        yield _seeks(wait, layer)
+        return
     if each_rank == 0 or few:
         return
     asking = layer.stats > 2 * layer.opens
@@ -287,11 +323,30 @@ def metadata(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
         share=1.0,
         title="asking for files' sizes and times (stat)" if asking else OPENING,
         detail=(
-            f"{count} {'stats' if asking else 'opens'}{each} took "
+            f"{counted(count, 'stat' if asking else 'open')}{each} took "
             f"{human_seconds(wait.seconds[Part.META])} s of the slowest rank."
         ),
         action=_less_metadata(asking=asking, alone=program.ranks < 2),
         proof=f"{counter(layer, what, count)} {place(wait.file)}",
+    )
+
+
+def _seeks(wait: Wait, layer: LayerIo) -> Claim:
+    called = "fseek" if layer.name == "STDIO" else "lseek"
+    reading = layer.read.calls > layer.write.calls
+    return Claim(
+        kind=Kind.METADATA,
+        part=Part.META,
+        share=1.0,
+        title=f"moving the position in files ({called})",
+        detail=(
+            f"{counted(layer.seeks, 'seek')} for "
+            f"{counted(layer.read.calls + layer.write.calls, 'call')} that moved bytes took "
+            f"{human_seconds(wait.seconds[Part.META])} s of the slowest rank."
+        ),
+        action=f"Take the pieces from memory, or give the position with each call (p"
+        f"{'read' if reading else 'write'}).",
+        proof=f"{counter(layer, 'SEEKS', layer.seeks)} {place(wait.file)}",
     )
 
 
@@ -301,106 +356,6 @@ def _less_metadata(*, asking: bool, alone: bool) -> str:
         return f"Ask once and keep the answer{others}."
     others = "" if alone else ", by few ranks"
     return f"Open files once{others}, and put more into one file{others and ' that ranks share'}."
-
-
-def uneven(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
-    """Load imbalance: ranks waited for a slower one."""
-    if wait.own:
-        yield from _uneven_alone(wait, program)
-        return
-    layer = wait.storage
-    if layer is None or layer.seconds <= 0 or layer.bytes < MIB or layer.ranks < 2:
-        return
-    together = wait.mpi is not None and any(wait.mpi.collective(one) for one in Direction)
-    among = max(1, layer.effective_movers) if together else layer.ranks
-    mean = layer.seconds / among
-    slowest = layer.slowest_seconds
-    unknown = layer.slowest_rank is None and (
-        layer.fastest_seconds <= 0 or wait.file.collective  # each rank's time includes waiting
-    )
-    if (
-        unknown
-        or among < 2
-        or mean <= 0
-        or slowest < _UNEVEN * mean
-        or not _stands_out(layer, among, mean)
-    ):
-        return
-    for direction in Direction:
-        part, seconds = PART_OF[direction], layer.passing(direction).seconds
-        whole = wait.seconds[part]
-        if seconds <= 0 or whole <= 0 or root_share(wait, program, direction) > 0:
-            continue  # that others wait for a single writer is what root_writer says
-        share = (slowest - mean) * seconds / layer.seconds / whole
-        yield Claim(
-            kind=Kind.UNEVEN,
-            part=part,
-            share=min(1.0, share),
-            title=f"others waited for {_one(layer)} in {name_of(wait.file)}",
-            detail=(
-                f"of {counted(among, 'rank')} that moved bytes there, it spent "
-                f"{human_seconds(slowest)} s, and the mean is {human_seconds(mean)} s."
-            ),
-            action=_EVENLY,
-            proof=(
-                f"{counter(layer, 'F_SLOWEST_RANK_TIME', round(slowest, 3))} "
-                f"({name_of(wait.file)}, {_one(layer)})"
-            ),
-        )
-
-
-def _one(layer: LayerIo) -> str:
-    return "one rank" if layer.slowest_rank is None else f"rank {layer.slowest_rank}"
-
-
-def _stands_out(layer: LayerIo, among: int, mean: float) -> bool:
-    """Whether the slowest rank is an outlier, and not just the end of the ranks' distribution.
-
-    A single slow rank among n lies √(n − 1) standard deviations above the mean; the largest of
-    some thousand normally distributed values lies 3.5 above it."""
-    variance = layer.spread_seconds**2
-    if among < layer.ranks:  # take the ranks that moved nothing out of Darshan's variance
-        usual = layer.seconds / layer.ranks
-        variance = (variance + usual**2) * layer.ranks / among - mean**2
-    if variance <= 0:
-        return layer.slowest_seconds >= 3 * mean
-    far = min(_DEVIATIONS, 0.8 * math.sqrt(among - 1))
-    return layer.slowest_seconds - mean >= far * math.sqrt(variance)
-
-
-_EVENLY = "Deal the data more evenly, or let ranks share the work (collective calls)."
-
-
-def _uneven_alone(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
-    own = [one for one in wait.own if one.bytes >= MIB] or list(wait.own)
-    slowest = max(own, key=lambda one: one.seconds)
-    if len(own) < 2:
-        return
-    usual = median(one.seconds for one in own)
-    if usual <= 0 or slowest.seconds < _UNEVEN * usual:
-        return
-    more = slowest.bytes / max(1.0, median(one.bytes for one in own))
-    why = f"it moved {more:.1f} × as much" if more > _UNEVEN else "it moved no more than they"
-    share = 1 - usual / slowest.seconds
-    for part in (Part.WRITE, Part.READ):
-        if wait.seconds[part] > 0:
-            yield Claim(
-                kind=Kind.UNEVEN,
-                part=part,
-                share=share,
-                title=f"others waited for rank {slowest.rank}",
-                detail=(
-                    f"it spent {human_seconds(slowest.seconds)} s on I/O, the median rank "
-                    f"{human_seconds(usual)} s; {why}."
-                ),
-                action=_EVENLY
-                if more > _UNEVEN
-                else "Look at its node, and at the storage targets (disk arrays) of its files.",
-                proof=(
-                    f"POSIX_F_READ_TIME + F_WRITE_TIME + F_META_TIME = {slowest.seconds:.3f} "
-                    f"(all files of rank {slowest.rank}; median {usual:.3f})"
-                ),
-            )
 
 
 def locks(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
@@ -414,7 +369,8 @@ def locks(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
     seconds_of_part = wait.seconds[Part.WRITE]
     calls = passing.calls + layer.read.calls
     stripe = file.stripe_bytes or layer.alignment or MIB
-    aligned = 2 * layer.unaligned < calls or passing.bytes >= stripe * passing.calls
+    large = passing.bytes >= _LOCK_STRIPES * stripe * passing.calls
+    aligned = 2 * layer.unaligned < calls or large
     if seconds_of_part <= 0 or aligned:
         return
     rate = passing.bytes / max(1, layer.effective_movers) / seconds_of_part

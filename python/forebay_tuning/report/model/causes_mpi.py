@@ -2,15 +2,14 @@
 
 MPI-IO's seconds, less those of the POSIX layer beneath it, were spent in exchange and waiting. More
 bytes in the POSIX layer than in MPI-IO show read-modify-write or data sieving. Two-phase I/O and
-data sieving: Thakur, Gropp and Lusk, "Data Sieving and Collective I/O in ROMIO", Frontiers '99. On
-Lustre, ROMIO has one aggregator per stripe: its driver ad_lustre. The thresholds are heuristics,
-checked on the labelled logs of docs/tuning.md."""
+data sieving: Thakur, Gropp and Lusk, "Data Sieving and Collective I/O in ROMIO", Frontiers '99. The
+thresholds are heuristics, checked on the labelled logs of docs/tuning.md."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from forebay.common.model.units import GIB, counted, human_bytes, human_seconds
+from forebay.common.model.units import counted, human_bytes, human_seconds
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.program_io import LayerIo, ProgramIo
 from forebay_tuning.report.model.claims import Claim, Kind, counter, name_of, place
@@ -22,12 +21,10 @@ _MORE_BYTES_READ = 1.5
 """The same of reads; headers that are read again stay below it."""
 _READS_OF_WRITER = 0.2
 """Reads per write in the POSIX layer from which on a write-only file was read to be modified."""
-_FEW_STRIPES_RANKS = 16
-"""Ranks per stripe: with more of them, a file has too few stripes."""
-_STRIPES_USUAL = 16
-"""More stripes than these are not recommended from a log alone."""
+_GAP_LEAST = 0.25
+"""Share of MPI-IO's seconds beyond storage's: less is what two-phase I/O costs anyway."""
 _OPENS_LEAST = 8
-"""MPI_File_open calls of one file per rank from which on they are reported."""
+"""MPI_File_open calls per rank, of one file or of all, from which on they are reported."""
 _VIEWS_LEAST = 16
 """MPI_File_set_view calls of one file per rank, likewise."""
 _VIEWS_OF_AN_OPEN = 20
@@ -83,9 +80,10 @@ def read_modify_write(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
 def sieving(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
     """Data sieving: a read fetches also the holes between the requested pieces."""
     mpi, storage = wait.mpi, wait.storage
-    if mpi is None or storage is None or mpi.read.bytes == 0 or mpi.write.bytes:
+    if mpi is None or storage is None or mpi.read.bytes == 0:
         return
-    if storage.read.bytes < _MORE_BYTES_READ * mpi.read.bytes:
+    to_modify = storage.write.bytes if mpi.write.bytes else 0  # as much is read for it, at most
+    if storage.read.bytes - to_modify < _MORE_BYTES_READ * mpi.read.bytes:
         return
     yield Claim(
         kind=Kind.SIEVING,
@@ -113,43 +111,6 @@ def _instead(mpi: LayerIo, direction: Direction) -> str:
     return f"Use collective {verb}s (MPI_File_{verb}_all)"
 
 
-def few_stripes(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
-    """A large shared file has few stripes (Lustre OSTs)."""
-    file = wait.file
-    count = file.stripe_count
-    moved = max(one.bytes for one in (wait.mpi, wait.storage) if one is not None)
-    if count is None or wait.own or moved < GIB:
-        return
-    if file.ranks <= _FEW_STRIPES_RANKS * count or count > 4:
-        return
-    want = min(_STRIPES_USUAL, file.ranks // _FEW_STRIPES_RANKS, moved // GIB)
-    want = max(2 * count, want)
-    mpi = wait.mpi
-    together = mpi is not None and mpi.write.collective_calls + mpi.read.collective_calls > 0
-    for direction in Direction:
-        yield Claim(
-            kind=Kind.STRIPES,
-            part=PART_OF[direction],
-            share=1 - count / want,
-            title=f"{name_of(file)} lies on {counted(count, 'target')}",
-            detail=(
-                f"{file.ranks} ranks share {human_bytes(moved)} on "
-                f"{counted(count, 'storage target')} (a server's disk array)"
-                + (
-                    ", and ROMIO has one aggregator (a rank that does the I/O of others) a stripe: "
-                    f"of {file.ranks} ranks, {count} {'moves' if count == 1 else 'move'} all bytes."
-                    if together
-                    else f"; about {_FEW_STRIPES_RANKS} ranks are what one usually bears."
-                )
-            ),
-            action=(
-                f"Give its folder more stripes: `forebay layout set -c {want} FOLDER`; "
-                "`forebay advise` says how many."
-            ),
-            proof=f"LUSTRE_COMP_STRIPE_COUNT = {count} {place(file)}",
-        )
-
-
 def exchange(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
     """Time in MPI-IO that is not spent in storage: exchange between ranks, or MPI-IO's own work."""
     mpi, storage = wait.mpi, wait.storage
@@ -159,7 +120,7 @@ def exchange(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
         part = PART_OF[direction]
         passing = mpi.passing(direction)
         gap = 1 - wait.stored(direction)
-        if wait.seconds[part] <= 0 or gap <= 0 or passing.calls == 0:
+        if wait.seconds[part] <= 0 or gap < _GAP_LEAST or passing.calls == 0:
             continue
         reading = direction is Direction.READ
         verb = "reads" if reading else "writes"
@@ -233,18 +194,23 @@ def _unknown(wait: Wait, direction: Direction, proof: str) -> Claim:
 def opening(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
     """MPI_File_open and MPI_File_close are called again and again for one file."""
     mpi = wait.mpi
-    if mpi is None or mpi.opens < _OPENS_LEAST * max(1, mpi.ranks):
+    if mpi is None or mpi.opens == 0:
+        return
+    often = mpi.opens >= _OPENS_LEAST * max(1, mpi.ranks)
+    if not often and wait.mpi_opens_of_all < _OPENS_LEAST:
         return
     yield Claim(
         kind=Kind.OPENING,
         part=Part.OPENING,
         share=1.0,
-        title=f"{name_of(wait.file)} is opened and closed again and again",
+        title=f"{name_of(wait.file)} is opened and closed again and again"
+        if often
+        else "many files are opened and closed together (MPI_File_open)",
         detail=(
             f"{mpi.opens} openings by {counted(mpi.ranks, 'rank')}"
             f"{'; all ranks wait for each other in each' if mpi.ranks > 1 else ''}."
         ),
-        action="Open it once.",
+        action="Open it once." if often else "Put more into one file, and open it once.",
         proof=f"{counter(mpi, 'COLL_OPENS', mpi.opens)} {place(wait.file)}",
     )
 

@@ -63,6 +63,11 @@ def place(file: FileIo, layer: LayerIo | None = None, *, rank: bool = False) -> 
     return f"({name_of(file)}, {whose})"
 
 
+def is_stream(file: FileIo) -> bool:
+    """Whether the record is of <STDOUT> or <STDERR>, which are no files."""
+    return file.path.startswith("<")
+
+
 def name_of(file: FileIo) -> str:
     """The file's name without its directories."""
     return file.path.rpartition("/")[2] or file.path

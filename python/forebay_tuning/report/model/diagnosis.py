@@ -14,7 +14,13 @@ from forebay.common.model.frozen import frozen
 from forebay.common.model.units import counted, human_seconds
 from forebay_tuning.model.program_io import FileIo, LibraryIo, ProgramIo, target_rates
 from forebay_tuning.model.targets import SickTarget, sick_targets
-from forebay_tuning.report.model import causes, causes_mpi
+from forebay_tuning.report.model import (
+    causes,
+    causes_layout,
+    causes_library,
+    causes_mpi,
+    causes_ranks,
+)
 from forebay_tuning.report.model.claims import Claim, Kind, Rule
 from forebay_tuning.report.model.waits import Part, Wait, waits_of
 
@@ -34,16 +40,19 @@ _RULES: tuple[Rule, ...] = (
     causes.syncs,
     causes_mpi.read_modify_write,
     causes_mpi.sieving,
+    causes_library.chunks,
     causes.same_bytes,
-    causes_mpi.few_stripes,
+    causes_layout.few_stripes,
     causes.small_calls,
-    causes.root_writer,
+    causes_ranks.root_writer,
+    causes_ranks.aggregators,
+    causes_ranks.late,
     causes_mpi.exchange,
     causes.locks,
-    causes.uneven,
+    causes_ranks.uneven,
     causes.metadata,
-    causes_mpi.opening,
     causes_mpi.views,
+    causes_mpi.opening,
 )
 """The rules in the order in which they take from a wait: a cause comes before its consequences, so
 that a rank that is slow because it syncs is not reported as load imbalance, too."""
@@ -87,7 +96,7 @@ def diagnose(program: ProgramIo) -> Diagnosis:
     found = _listed(program, waits, sick)
     return Diagnosis(
         program=program,
-        verdict=_verdict(program, found),
+        verdict=_verdict(program, found, _together(program, waits)),
         troubles=found,
         sick=sick,
         notes=tuple(_notes(program, waits)),
@@ -130,7 +139,8 @@ def with_sick(diagnosis: Diagnosis, sick: tuple[SickTarget, ...]) -> Diagnosis:
     )
 
 
-def _verdict(program: ProgramIo, found: tuple[Trouble, ...]) -> str:
+def _verdict(program: ProgramIo, found: tuple[Trouble, ...], together: float = 0.0) -> str:
+    """The summary. `together` are seconds in opening files together, if they are worth a note."""
     if program.seconds <= 0 and program.seconds_io > 0:
         worst = f"What cost most: {found[0].title}." if found else "No cause was found."
         return f"I/O took {human_seconds(program.seconds_io)} s of a run of unknown length. {worst}"
@@ -139,8 +149,20 @@ def _verdict(program: ProgramIo, found: tuple[Trouble, ...]) -> str:
         return f"I/O took {share:.0%} of the run. What cost most: {found[0].title}."
     if not any(one.opens or one.bytes or one.seconds for one in program.files):
         return "The log tells of no I/O."
+    if program.seconds <= 0:
+        return "I/O took no time that the log tells of, in a run of unknown length."
+    if not program.is_whole and share <= KEEP_MOST:
+        return (
+            f"What the log has of I/O took {share:.1%} of the run, and nothing held that back; but "
+            "the log does not have all I/O."
+        )
     if share < 0.05:
         return f"I/O took {share:.1%} of the run: keep everything as it is."
+    if together > 0:
+        return (
+            f"I/O took {share:.0%} of the run, {human_seconds(together)} s of it in opening and "
+            "closing files together; no cause found in the log."
+        )
     if share <= KEEP_MOST:
         return (
             f"I/O took {share:.0%} of the run, and nothing in the log held it back: keep "
@@ -152,9 +174,15 @@ def _verdict(program: ProgramIo, found: tuple[Trouble, ...]) -> str:
     )
 
 
-def _notes(program: ProgramIo, waits: tuple[Wait, ...]) -> Iterator[str]:
+def _together(program: ProgramIo, waits: tuple[Wait, ...]) -> float:
+    """Seconds in opening files together, 0 if these are not worth a note."""
     together = sum(one.seconds[Part.OPENING] for one in waits)
-    if program.seconds > 0 and together >= SHARE_LEAST * program.seconds:
+    return together if together >= SHARE_LEAST * program.seconds > 0 else 0.0
+
+
+def _notes(program: ProgramIo, waits: tuple[Wait, ...]) -> Iterator[str]:
+    together = _together(program, waits)
+    if together > 0:
         early = ": ranks that came early waited there for the others"
         yield (
             f"{human_seconds(together)} s in opening files, closing them and setting views by "
@@ -169,9 +197,11 @@ def _listed(
     length = program.seconds or sum(one.total for one in waits)
     least = SHARE_LEAST * length
     kinds: dict[tuple[Kind, str], list[Trouble]] = {}
+    left = sum(one.total for one in waits)
     for wait in waits:
-        if wait.total < least / 20:
-            break
+        if left < least / 20:
+            break  # all others together would not be listed
+        left -= wait.total
         for one in _of_wait(wait, program, sick):
             name = one.title if one.kind is Kind.SICK else ""
             kinds.setdefault((one.kind, name), []).append(one)

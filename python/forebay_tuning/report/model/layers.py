@@ -47,16 +47,19 @@ def _within(layer: LayerIo, most: float) -> LayerIo:
     """The layer with its times limited to the run of `most` seconds: after a jump of the clock, or
     with several threads in a rank, Darshan may have counted more."""
     all_ranks = most * max(1, layer.ranks)
-    of_all = max(layer.write.seconds, layer.read.seconds, layer.seconds_meta)
     of_one = max(layer.slowest_seconds, layer.fastest_seconds)
-    if of_all <= all_ranks and of_one <= most and layer.sync_seconds <= layer.write.seconds:
+    if layer.seconds <= all_ranks and of_one <= most and layer.sync_seconds <= layer.write.seconds:
         return layer  # as nearly all are: a copy of each is the most that a large log would cost
+    parts = [layer.write.seconds, layer.read.seconds, layer.seconds_meta]
+    parts = [min(one, all_ranks) for one in parts]
+    scale = min(1.0, all_ranks / max(sum(parts), 1e-9))
+    write, read, meta = (one * scale for one in parts)
     return replace(
         layer,
-        write=replace(layer.write, seconds=min(layer.write.seconds, all_ranks)),
-        read=replace(layer.read, seconds=min(layer.read.seconds, all_ranks)),
-        seconds_meta=min(layer.seconds_meta, all_ranks),
-        sync_seconds=min(layer.sync_seconds, layer.write.seconds, all_ranks),
+        write=replace(layer.write, seconds=write),
+        read=replace(layer.read, seconds=read),
+        seconds_meta=meta,
+        sync_seconds=min(layer.sync_seconds, write),
         slowest_seconds=min(layer.slowest_seconds, most),
         fastest_seconds=min(layer.fastest_seconds, most),
     )

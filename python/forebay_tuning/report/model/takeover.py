@@ -12,6 +12,7 @@ from forebay.common.model.frozen import frozen
 from forebay.common.model.units import human_bytes, human_seconds
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.program_io import LayerIo, ProgramIo
+from forebay_tuning.report.model.causes_ranks import late_share
 from forebay_tuning.report.model.claims import name_of
 from forebay_tuning.report.model.waits import PART_OF, Wait, waits_of
 
@@ -61,7 +62,7 @@ def _of(wait: Wait) -> Iterator[Takeover]:
         return
     for direction in Direction:
         passing = mpi.passing(direction)
-        now = wait.seconds[PART_OF[direction]]
+        now = wait.seconds[PART_OF[direction]] * (1 - late_share(wait, direction))
         if now <= 0 or passing.calls == 0 or not mpi.collective(direction):
             continue
         calls = max(1, passing.calls // max(1, mpi.ranks))

@@ -42,6 +42,12 @@ class Wait:
     mpi: LayerIo | None
     seconds: dict[Part, float]
     own: tuple[RankIo, ...] = ()
+    meta_of_all: float = 0.0
+    """Seconds in metadata calls over all waits."""
+    opens_of_all: float = 0.0
+    """Opens and stats of each rank over all files that ranks share."""
+    mpi_opens_of_all: float = 0.0
+    """MPI_File_open calls of each rank over all files."""
 
     @property
     def total(self) -> float:
@@ -62,16 +68,31 @@ class Wait:
 
 def waits_of(program: ProgramIo) -> tuple[Wait, ...]:
     """All waits of the program, the longest first, scaled down if they exceed the run."""
-    shared = [_shared(one) for one in program.files if one.rank is None or one.by_mpi]
+    shared = [
+        _shared(one) for one in program.files if one.waited and (one.rank is None or one.by_mpi)
+    ]
     found = [one for one in (*shared, *_alone(program)) if one.total > 0]
     total = sum(one.total for one in found)
-    if 0 < program.seconds < total:
-        scale = program.seconds / total
-        found = [
-            replace(one, seconds={part: s * scale for part, s in one.seconds.items()})
-            for one in found
-        ]
+    most = program.seconds_io if program.seconds > 0 else total
+    scale = most / total if most < total else 1.0
+    meta = scale * sum(one.seconds[Part.META] for one in found)
+    opens = sum(_opens_each(one.storage) for one in shared)
+    together = sum(one.mpi.opens / max(1, one.mpi.ranks) for one in shared if one.mpi is not None)
+    found = [
+        replace(
+            one,
+            seconds={part: s * scale for part, s in one.seconds.items()},
+            meta_of_all=meta,
+            opens_of_all=opens,
+            mpi_opens_of_all=together,
+        )
+        for one in found
+    ]
     return tuple(sorted(found, key=lambda one: -one.total))
+
+
+def _opens_each(layer: LayerIo | None) -> float:
+    return 0.0 if layer is None else (layer.opens + layer.stats) / max(1, layer.ranks)
 
 
 def _shared(file: FileIo) -> Wait:

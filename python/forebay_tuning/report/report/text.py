@@ -14,6 +14,7 @@ from forebay_tuning.report.model.takeover import takeovers
 
 if TYPE_CHECKING:
     from forebay.common.model.record import PoolRecord
+    from forebay_tuning.model.program_io import FileIo, ProgramIo
 
 _FILES_SHOWN = 8
 _FULL = 0.95
@@ -40,13 +41,11 @@ def as_text(diagnosis: Diagnosis, *, is_ascii: bool = False) -> str:
         ]
     lines += _sum(diagnosis)
     lines += _takeover(diagnosis)
-    files = sorted(
-        program.files, key=lambda one: -max(one.slowest_seconds, one.seconds / one.ranks)
-    )[:_FILES_SHOWN]
+    files = sorted(program.files, key=lambda one: -_seconds(one, program))[:_FILES_SHOWN]
     if files:
         lines += ["", f"{'seconds':>10}  {'written':>10}  {'read':>10}  {'ranks':>6}  file"]
         lines += [
-            f"{max(one.slowest_seconds, one.seconds / one.ranks):>10.3f}  "
+            f"{_seconds(one, program):>10.3f}  "
             f"{human_bytes(one.write.bytes):>10}  {human_bytes(one.read.bytes):>10}  "
             f"{one.ranks:>6}  {printable_name(one.path)}"
             for one in files
@@ -61,6 +60,12 @@ def as_text(diagnosis: Diagnosis, *, is_ascii: bool = False) -> str:
         lines.append("")
     lines += [f"not known: {text}" for text in program.gaps]
     return "\n".join(lines)
+
+
+def _seconds(file: FileIo, program: ProgramIo) -> float:
+    """Seconds of the file's slowest rank, which are no longer than the run."""
+    found = max(file.slowest_seconds, file.seconds / file.ranks)
+    return min(found, program.seconds) if program.seconds > 0 else found
 
 
 def pool_lines(pool: PoolRecord) -> list[str]:

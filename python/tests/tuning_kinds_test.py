@@ -1,0 +1,106 @@
+"""What `forebay report` says of kinds of programs that troubles.c cannot make. (That the first item
+is right is in tuning_verdict_test.py.)"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tuning_verdict_test import LABELS, check_text, diagnosed, path_of
+
+from forebay.common.model.errors import EvidenceError
+from forebay_tuning.report.files.darshan_log import read_log
+from forebay_tuning.report.model.diagnosis import diagnose
+from forebay_tuning.report.model.takeover import takeovers
+from forebay_tuning.report.report.text import as_text
+
+
+def test_each_kind_has_its_log_and_its_label() -> None:
+    pytest.importorskip("darshan")
+    from tools.darshan_logs.kinds import kinds
+
+    found = {name: label for name, label, _, _ in kinds()}
+    assert len(found) >= 30
+    assert found == {name: LABELS.get(name) for name in found}
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("few-writers", ("3 of 64 ranks write for all", "the other 61 ranks moved nothing")),
+        ("one-aggregator", ("1 aggregator writes for 512 ranks", "by 1 of 512")),
+        ("late-rank", ("rank 17 last", "MPIIO_F_FASTEST_RANK_TIME = 9.2")),
+        ("subfiles", ("I/O took 6% of the run",)),
+        ("steps-small", ("small writes of 1.00 KiB each", "other files alike")),
+        ("imports", ("opening and closing files", "other files alike")),
+        ("one-target-for-all", ("files of 128 ranks lie on 1 target", "OST_ID = 0")),
+        ("read-again", ("each byte 20.0 times", "POSIX_BYTES_READ = 107374182400 for")),
+        ("h5-chunks-read", ("for 2.00 GiB that the program read through HDF5, 200 GiB",)),
+        ("h5-chunks-written", ("HDF5 reads chunks to change them", "H5Pset_chunk_cache")),
+        ("large-flushes", ("no cause found",)),
+        ("mpi-syncs-alone", ("MPIIO_SYNCS = 3200",)),
+        ("printing", ("printing to <STDOUT>", "rank 0")),
+        ("seeks", ("POSIX_SEEKS = 20000000",)),
+        ("opening-once", ("10.4 s of it in opening and closing files together",)),
+    ],
+)
+def test_a_kind_is_told_with_its_numbers(name: str, told: tuple[str, ...]) -> None:
+    text = as_text(diagnosed(name))
+    assert [one for one in told if one not in text] == []
+
+
+@pytest.mark.parametrize("name", ["mapped-files", "nearly-empty-partial"])
+def test_a_log_that_lacks_io_was_a_reason_to_keep_everything(name: str) -> None:
+    found = diagnosed(name)
+    assert not found.program.is_whole
+    assert "keep" not in found.verdict
+    assert "does not have all I/O" in found.verdict
+    assert "not known: " in as_text(found)
+
+
+def test_files_that_groups_of_ranks_wrote_at_the_same_time_were_added_up() -> None:
+    """64 files of 5 s each, by 4 ranks each, were 320 s of I/O in a run of 100."""
+    program = diagnosed("subfiles").program
+    assert 5 < program.seconds_io < 6
+    assert sum(one.waited for one in program.files) == 1
+    assert 20 < diagnosed("files-of-comm-self").program.seconds_io < 26
+
+
+def test_waiting_for_a_late_rank_is_nothing_that_forebay_would_save() -> None:
+    """142 of 151 s in collective writes were, although nobody wrote meanwhile."""
+    (one,) = takeovers(diagnosed("late-rank").program)
+    assert one.seconds_now < 10
+
+
+def test_a_log_that_was_cut_off_was_read_as_far_as_it_went(tmp_path: Path) -> None:
+    cut = tmp_path / "cut.darshan"
+    whole = path_of("imports").read_bytes()
+    cut.write_bytes(whole[: len(whole) * 9 // 10])
+    with pytest.raises(EvidenceError, match="cut off or damaged amid the records of POSIX"):
+        read_log(cut)
+
+
+def test_sums_over_files_and_layers_were_longer_than_the_run(tmp_path: Path) -> None:
+    """A rank of a run of 50 s was said to have spent 4000 s, and a library 9000."""
+    pytest.importorskip("darshan")
+    from tools.darshan_logs.invented import MIB, posix
+    from tools.darshan_logs.logfile import Item, Run, write_log
+
+    items = [
+        posix(
+            path=f"/scratch/run/{n}",
+            rank=n // 4,
+            written=64 * MIB,
+            read=64 * MIB,
+            write_seconds=900.0 + 90 * n,
+            read_seconds=900.0,
+        )
+        for n in range(8)
+    ]
+    times = {"F_READ_TIME": 9000.0}
+    items.append(Item(module="H5D", path="/scratch/run/0:/v", rank=0, times=times))
+    log = tmp_path / "jumped.darshan"
+    write_log(Run(command="/apps/model", ranks=2, seconds=50.0, items=items), log)
+    found = diagnose(read_log(log))
+    assert all(one.seconds <= 50 for one in (*found.program.own, *found.program.libraries))
+    check_text(found)
