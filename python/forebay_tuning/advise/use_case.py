@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import datetime
 import math
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from forebay_tuning.model.evidence import Workload, checked, from_command
 from forebay_tuning.model.portrait import Here, Portrait, doubts
 from forebay_tuning.model.program_workloads import workloads_of
 from forebay_tuning.model.targets import SickTarget
+from forebay_tuning.report.model.diagnosis import KEEP_MOST, Diagnosis
 from forebay_tuning.report.use_case import Sources, diagnose_file
 
 _RANKS_PER_NODE_USUAL = 32
@@ -54,6 +56,7 @@ class _Told:
     sick: tuple[SickTarget, ...] = ()
     notes: tuple[str, ...] = ()
     untroubled: bool = False
+    held_back: str = ""
 
 
 def advise_on(request: AdviseRequest, sources: Sources, machine: Machine) -> tuple[Advice, ...]:
@@ -73,8 +76,21 @@ def advise_on(request: AdviseRequest, sources: Sources, machine: Machine) -> tup
         for one in told.workloads
     ]
     return tuple(
-        _with_notes(advise(one), (*extrapolated(one.workload, request.portrait), *notes))
+        _with_notes(
+            _held_back(advise(one), told), (*extrapolated(one.workload, request.portrait), *notes)
+        )
         for one in questions
+    )
+
+
+def _held_back(advice: Advice, told: _Told) -> Advice:
+    """Advice that changes nothing, with what held the program back nevertheless, if the log shows
+    that; without a trouble, only where no portrait says that the file system does no better."""
+    if not advice.keeps or not told.held_back or (told.untroubled and advice.portrait):
+        return advice
+    reasons = ("there is no portrait of this file system: `forebay probe` makes one.",)
+    return replace(
+        advice, held_back=told.held_back, reasons=advice.reasons if advice.portrait else reasons
     )
 
 
@@ -137,9 +153,10 @@ def _logged(log: Path, request: AdviseRequest, sources: Sources) -> _Told:
     on = request.nodes or program.nodes or usual_nodes(program.ranks, request.portrait)
     workloads = workloads_of(program, nodes=on)
     if not workloads:
+        worst = f" What cost most: {diagnosis.troubles[0].title}." if diagnosis.troubles else ""
         raise EvidenceError(
-            f"{log} tells of no bytes that were moved (by calls that it sees). Take the log of "
-            "another run, or describe the program in words: --ranks, --bytes."
+            f"{log} tells of no bytes that were moved (by calls that it sees).{worst} Take the log "
+            "of another run, or describe the program in words: --ranks, --bytes."
         )
     notes = (
         *(
@@ -154,7 +171,21 @@ def _logged(log: Path, request: AdviseRequest, sources: Sources) -> _Told:
         sick=diagnosis.sick,
         notes=notes,
         untroubled=not diagnosis.troubles,
+        held_back=_words_of(diagnosis, log),
     )
+
+
+def _words_of(diagnosis: Diagnosis, log: Path) -> str:
+    """What held the program back, or that this is not known; empty if its I/O is healthy."""
+    program = diagnosis.program
+    if diagnosis.troubles:
+        return (
+            f"what cost most is: {diagnosis.troubles[0].title} (`forebay report "
+            f"{shlex.quote(str(log))}` says what to do)"
+        )
+    if program.seconds_io > KEEP_MOST * program.seconds > 0:
+        return "the log shows no cause of what I/O took, and there is no portrait to compare with"
+    return "" if program.is_whole else "the log does not have all I/O"
 
 
 def _doubts(request: AdviseRequest, machine: Machine) -> tuple[str, ...]:

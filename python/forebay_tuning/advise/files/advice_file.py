@@ -16,7 +16,10 @@ SCHEMA = "forebay.advice/1"
 
 def advice_document(advice: tuple[Advice, ...]) -> Any:
     """The advice in the schema forebay.advice/1, with one member per direction."""
-    return {"schema": SCHEMA, "advice": [{**asdict(one), "keep": one.keeps} for one in advice]}
+    return {
+        "schema": SCHEMA,
+        "advice": [{**asdict(one), "keep": one.keeps and not one.held_back} for one in advice],
+    }
 
 
 def write_advice(advice: tuple[Advice, ...], path: Path) -> None:

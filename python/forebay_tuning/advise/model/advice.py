@@ -109,6 +109,7 @@ class Advice:
     now: Point | None = None
     coverage: str = ""
     """How often intervals of this kind covered the measurements, in words; empty if not known."""
+    held_back: str = ""  # what a log shows that no setting mends, or that is not explained
 
     @property
     def keeps(self) -> bool:

@@ -35,6 +35,8 @@ def headline(advice: Advice) -> str:
         f"{work.direction} of {human_bytes(work.bytes)} by {counted(work.ranks, 'rank')} on "
         f"{counted(work.nodes, 'node')}, {counted(work.files, 'file')}"
     )
+    if advice.keeps and advice.held_back:
+        return f"{about}: nothing is known to set, but {advice.held_back}"
     if advice.keeps:
         return f"{about}: keep everything as it is"
     if advice.gain is None or advice.gain_low is None or advice.gain_high is None:
