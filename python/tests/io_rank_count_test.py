@@ -172,7 +172,10 @@ def test_files_that_overlap_in_time_do_not_make_the_writer_slower() -> None:
     two = (_file(storage_bytes=5 * GIB), _file("/scratch/b", storage_bytes=5 * GIB))
     pool = replace(POOL, files=two, storage_seconds=40.0, samples=_steps(10, every=8.0, size=GIB))
     assert _of(pool).writer_rate == 256 * MIB
-    # On several nodes there are no samples; each node's files are listed by themselves.
+    # On several nodes each node's files are listed by themselves. Older records have no samples.
+    several = _of(replace(pool, nodes=2))
+    assert several.writer_rate == 128 * MIB
+    assert several.interval_seconds == pytest.approx(_of(pool).interval_seconds)
     assert _of(replace(pool, samples=())).writer_rate == 128 * MIB
 
 

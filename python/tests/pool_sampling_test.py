@@ -11,9 +11,24 @@ import pytest
 
 from forebay.common.files.record_file import decode_line
 from forebay.common.files.records import RecordFiles
-from forebay.common.model.record import PoolFileRecord, PoolRecord, PoolSample, Record, RunRecord
+from forebay.common.model.record import (
+    PoolFileRecord,
+    PoolNode,
+    PoolRecord,
+    PoolSample,
+    Record,
+    RunRecord,
+)
 from forebay.common.model.units import MIB
-from forebay.pool.model.sampling import FIRST_INTERVAL_SECONDS, SAMPLES_MAX, PoolSampling
+from forebay.pool.model.sampling import (
+    AT_START,
+    FIRST_INTERVAL_SECONDS,
+    SAMPLES_MAX,
+    PoolSampling,
+    samples_max_of,
+    since_start,
+    summed,
+)
 from forebay_tuning.model.course import PoolCourse, binned, rates_of
 from forebay_tuning.report.model.diagnosis import Diagnosis, diagnose
 from forebay_tuning.report.model.from_record import program_of
@@ -56,6 +71,9 @@ POOL = PoolRecord(
 )
 RUN = RunRecord(forebay="0.1.0", command="./model", seconds=4.0, status=0, pool=POOL)
 COURSE = PoolCourse(command="./model", seconds=4.0, pool=POOL)
+NODE = PoolNode(host="n7", taken=60 * MIB, cap=100 * MIB, waited_seconds=2.0, samples=SAMPLES)
+NODES_POOL = replace(POOL, nodes=3, most_waited=NODE)
+NODES_RUN = replace(RUN, pool=NODES_POOL)
 
 
 def found(*runs: RunRecord) -> Diagnosis:
@@ -91,6 +109,38 @@ def test_a_moment_is_sampled_once_and_time_does_not_go_back() -> None:
 
 def test_a_status_that_takes_long_is_asked_for_seldom() -> None:
     assert PoolSampling().pause_seconds(0.1) == pytest.approx(5.0)
+
+
+def test_the_samples_of_nodes_are_summed_at_each_moment() -> None:
+    late = (at(0.0), replace(SAMPLES[1], seconds=1.5), replace(SAMPLES[-1], seconds=6.0))
+    found = summed((SAMPLES, late))
+    assert [one.seconds for one in found] == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    assert found[0] == AT_START
+    # Of 100 MiB in 1.5 s, two thirds are there after 1 s; a wait is not spread over time.
+    assert found[1].taken == 100 * MIB + round(100 * MIB / 1.5)
+    assert [one.waited_seconds for one in found] == [0.0, 0.0, 0.0, 2.0, 2.0, 2.0, 4.0]
+    assert (found[-1].taken, found[-1].stored) == (200 * MIB, 200 * MIB)
+    assert found[-1].outstanding == 0
+    assert summed((SAMPLES,)) == SAMPLES
+    assert summed(()) == ()
+
+
+def test_sums_are_no_more_than_the_samples_of_a_node() -> None:
+    nodes = [[at(0.1 * number + 0.01 * node) for number in range(300)] for node in range(20)]
+    assert len(summed(nodes)) <= 301
+
+
+def test_a_daemon_samples_before_the_program_starts() -> None:
+    found = since_start(SAMPLES, 1.5)
+    assert [one.seconds for one in found] == [0.0, 0.5, 1.5, 2.5, 3.5]
+    assert found[0] == AT_START
+    assert found[1].taken == 100 * MIB
+
+
+def test_many_daemons_keep_fewer_samples_each() -> None:
+    assert samples_max_of(2) == SAMPLES_MAX
+    assert samples_max_of(400) == SAMPLES_MAX // 4
+    assert samples_max_of(60_000) > 1
 
 
 @pytest.mark.parametrize("bins", [1, 7, 40, 400])
@@ -139,6 +189,17 @@ def test_the_last_runs_of_many_are_shown() -> None:
     assert "./step 4\n" in text
 
 
+def test_on_several_nodes_there_is_a_second_time_line_of_one() -> None:
+    text = as_text(found(NODES_RUN))
+    assert "100 MiB taken on 3 nodes" in text
+    assert "through the pools of 3 nodes, in 40 columns" in text
+    assert "through the pool of n7, the node that waited longest, in 40 columns" in text
+    assert text.count("at most 80.0 MiB of 200 MiB") == 1
+    assert text.count("at most 80.0 MiB of 100 MiB") == 1
+    without = replace(NODES_RUN, pool=replace(NODES_POOL, most_waited=None))
+    assert "waited longest" not in as_text(found(without))
+
+
 def test_few_samples_are_no_time_line() -> None:
     short = replace(RUN, pool=replace(POOL, samples=SAMPLES[:3]))
     assert "columns" not in as_text(found(short))
@@ -152,6 +213,9 @@ def test_the_page_draws_the_course() -> None:
     page = render(found(RUN))
     assert "<h2>Through the pool</h2>" in page, "the page begins with the command"
     assert "Through the pool: ./model" in render(found(RUN, RUN))
+    page = render(found(NODES_RUN))
+    assert "<h2>Through the pools of 3 nodes</h2>" in page
+    assert "<h2>Through the pool of n7, the node that waited longest</h2>" in page
     for label in ("deposits of programs", "written to the file system", "MiB/s", "(pool_cap)"):
         assert f"<!-- {label}" in page or label in page, label
     assert "Through the pool" not in render(found(replace(RUN, pool=replace(POOL, samples=()))))
@@ -164,8 +228,17 @@ def test_the_record_keeps_the_samples_and_older_records_have_none(tmp_path: Path
     assert run.pool is not None
     assert run.pool.samples == SAMPLES
     line = json.loads(path.read_text())
-    del line["pool"]["samples"]
+    for key in ("samples", "nodes", "most_waited"):
+        del line["pool"][key]
     older = decode_line(json.dumps(line))
     assert isinstance(older, RunRecord)
     assert older.pool is not None
     assert older.pool.samples == ()
+    assert (older.pool.nodes, older.pool.most_waited) == (1, None)
+
+
+def test_the_record_keeps_the_node_that_waited_longest(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    RecordFiles().append(path, NODES_RUN)
+    (run,) = RecordFiles().read(path, offset=0).runs
+    assert run.pool == NODES_POOL

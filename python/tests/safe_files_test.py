@@ -307,7 +307,7 @@ def guarded(place: Path) -> subprocess.CompletedProcess[str]:
     daemon.write_text('#!/bin/sh\nstat -c %a "${2%/*}"\n')
     daemon.chmod(0o755)
     return subprocess.run(
-        ["/bin/sh", "-c", task_text(), str(daemon), str(place), "2"],
+        ["/bin/sh", "-c", task_text(), str(daemon), str(place), "2", "0"],
         capture_output=True,
         text=True,
         check=False,

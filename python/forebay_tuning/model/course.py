@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Optional
 
 from forebay.common.model.frozen import frozen
 from forebay.common.model.newer_python import zip_of
-from forebay.common.model.record import PoolRecord, PoolSample
+from forebay.common.model.record import PoolNode, PoolRecord, PoolSample
 
 SAMPLES_LEAST = 4
 """Fewer samples show no course."""
@@ -21,11 +23,26 @@ class PoolCourse:
     seconds: float
     """From the program's start to its end."""
     pool: PoolRecord
+    node: Optional[PoolNode] = None
+    """If given, the course is this node's; else that of all nodes together."""
 
     @property
     def samples(self) -> tuple[PoolSample, ...]:
         """At least SAMPLES_LEAST, in the order of time."""
-        return self.pool.samples
+        return self.pool.samples if self.node is None else self.node.samples
+
+    @property
+    def cap(self) -> int:
+        """Upper bound of the memory in bytes; 0 if it is not known."""
+        return self.pool.cap if self.node is None else self.node.cap
+
+    @property
+    def of_most_waited(self) -> Optional[PoolCourse]:
+        """The course of the node whose processes waited longest, if there are several."""
+        node = self.pool.most_waited
+        if self.node is not None or node is None or len(node.samples) < SAMPLES_LEAST:
+            return None
+        return replace(self, node=node)
 
     @property
     def seconds_shown(self) -> float:

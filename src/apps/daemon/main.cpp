@@ -1,4 +1,5 @@
-// forebayd --socket PATH [--rescue FOLDER]... [--node NUMBER --nodes COUNT [--host NAME]]
+// forebayd --socket PATH [--rescue FOLDER]... [--samples COUNT]
+//          [--node NUMBER --nodes COUNT [--host NAME]]
 //
 // The daemon of a node. When it listens, it prints one line of JSON on standard output
 // (schema/pool.md) and nothing after it; messages go to standard error. Settings come from

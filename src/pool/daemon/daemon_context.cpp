@@ -56,6 +56,7 @@ DaemonContext::DaemonContext(SharedSegment directory_segment, SharedCleanMemory 
       directory{*reinterpret_cast<pool::Directory*>(segment.base())},
       clean{std::move(clean_memory)},
       statistics{directory},
+      samples{options.samples_max},
       started_ns{clocks.steady.now_ns()},
       journal{std::move(kept)},
       pool{directory,
@@ -111,7 +112,22 @@ bool DaemonContext::run_once() {
         }
         did = peer_read_server->run_once() || did;
     }
+    sample_counts_if_due();
     return did;
+}
+
+void DaemonContext::sample_counts_if_due() {
+    if (samples.are_taken() && samples.is_due(clocks.steady.now_ns())) {
+        sample_counts();
+    }
+}
+
+void DaemonContext::sample_counts() {
+    const std::int64_t begin_ns = clocks.steady.now_ns();
+    statistics.update();
+    const SampledCounts counts = statistics.counts();
+    const std::int64_t now_ns = clocks.steady.now_ns();
+    samples.add(counts, now_ns, now_ns - begin_ns);
 }
 
 bool DaemonContext::idle() const {
@@ -141,6 +157,9 @@ std::string DaemonContext::why_durability_ended() const {
 
 std::string DaemonContext::status(bool ended, const std::vector<RescuedFile>& rescued) {
     statistics.update();
+    if (ended && !samples.all().empty()) {
+        sample_counts();  // the last one has what the status says
+    }
     const StatusMoment moment{.now_ns = clocks.steady.now_ns(),
                               .started_ns = started_ns,
                               .ended = ended,
@@ -149,7 +168,8 @@ std::string DaemonContext::status(bool ended, const std::vector<RescuedFile>& re
                               .durability_ended = why_durability_ended(),
                               .from_nodes = peer_read_client ? peer_read_client->bytes() : 0,
                               .to_nodes = peer_read_server ? peer_read_server->bytes() : 0,
-                              .clients_high = clients_high};
+                              .clients_high = clients_high,
+                              .samples = ended ? samples.all() : std::vector<CountSample>{}};
     return status_document(directory, memory, statistics, moment, rescued);
 }
 

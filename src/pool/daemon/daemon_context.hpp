@@ -12,6 +12,7 @@
 #include "pool/daemon/memory/shared_segment.hpp"
 #include "pool/daemon/replay/open_journal.hpp"
 #include "pool/daemon/requests/ticket_sources.hpp"
+#include "pool/daemon/status/count_samples.hpp"
 #include "pool/daemon/status/file_statistics.hpp"
 #include "pool/daemon/status/notes.hpp"
 #include "pool/daemon/status/status.hpp"
@@ -45,7 +46,8 @@ struct DaemonOptions {
     // many there are; see coherence_client.hpp.
     tokens::Node node = 0;
     std::uint32_t nodes = 1;
-    std::uint32_t readers = 0;  // see CoherenceClient::Job
+    std::uint32_t readers = 0;    // see CoherenceClient::Job
+    std::size_t samples_max = 0;  // see CountSamples
     // Outlives the context. Null: only connected processes can tell which inodes the daemon knows.
     pool::KnownInodes* inodes = nullptr;
 };
@@ -74,7 +76,8 @@ struct DaemonContext {
     // Clients see that the daemon is dead, unless its shutdown has set `ending` to `well`.
     ~DaemonContext();
 
-    // One round of the pool and of the messages between daemons. True when anything was done.
+    // One round of the pool and of the messages between daemons. True when anything was done. The
+    // samples of the counts begin with the first round.
     bool run_once();
     [[nodiscard]] bool idle() const;
     // No file is in the pool any more, except for those that cannot be drained.
@@ -97,6 +100,7 @@ struct DaemonContext {
     SharedCleanMemory clean;
     SharedSleepers sleepers;
     FileStatistics statistics;
+    CountSamples samples;
     std::int64_t started_ns;
     std::size_t clients_high = 0;  // the most processes that were admitted at a time
     ShutdownOutcome ending = ShutdownOutcome::badly;
@@ -117,6 +121,8 @@ struct DaemonContext {
 
 private:
     [[nodiscard]] std::string why_durability_ended() const;
+    void sample_counts();
+    void sample_counts_if_due();
 };
 
 }  // namespace forebay::daemon

@@ -70,11 +70,13 @@ std::string absolute(std::string_view path, const std::string& folder) {
 }
 
 tl::unexpected<Error> refuse(std::string_view what, std::string_view why) {
-    return failure(Error{ErrorCode::argument, 0,
-                         fmt::format("cannot use {} ({}). forebayd takes --socket PATH, --rescue "
-                                     "FOLDER, --node NUMBER, --nodes COUNT and --host NAME; "
-                                     "`forebay pool start` starts it.",
-                                     what, why)});
+    return failure(
+        Error{ErrorCode::argument, 0,
+              fmt::format("cannot use {} ({}). forebayd takes --socket PATH, --rescue "
+                          "FOLDER, --samples COUNT, --node NUMBER, --nodes COUNT and --host "
+                          "NAME; "
+                          "`forebay pool start` starts it.",
+                          what, why)});
 }
 
 constexpr std::uint32_t nodes_max = 65536;
@@ -88,7 +90,7 @@ std::optional<std::uint32_t> number_in(std::string_view text) {
 }
 
 // False: there is no such option, or its value is not valid.
-bool take_job_word(std::string_view word, std::string_view value, ServerOptions& options) {
+bool take_word(std::string_view word, std::string_view value, ServerOptions& options) {
     const auto number = number_in(value);
     if (word == "--host") {
         options.host = value;
@@ -96,6 +98,8 @@ bool take_job_word(std::string_view word, std::string_view value, ServerOptions&
         options.daemon.node = *number;
     } else if (word == "--nodes" && number && *number > 0) {
         options.daemon.nodes = *number;
+    } else if (word == "--samples" && number && *number <= CountSamples::most) {
+        options.daemon.samples_max = *number;
     } else {
         return false;
     }
@@ -245,15 +249,17 @@ Result<ServerOptions> options_of(std::span<char* const> words, const UserSetting
     options.daemon = daemon_options(settings, around);
     for (std::size_t i = 0; i < words.size(); i += 2) {
         const std::string_view word{words[i]};
-        const bool of_job = word == "--node" || word == "--nodes" || word == "--host";
-        if (word != "--socket" && word != "--rescue" && !of_job) {
+        const bool is_path = word == "--socket" || word == "--rescue";
+        const bool is_plain =
+            word == "--node" || word == "--nodes" || word == "--host" || word == "--samples";
+        if (!is_path && !is_plain) {
             return refuse(word, "there is no such option");
         }
         if (i + 1 == words.size() || *words[i + 1] == '\0') {
             return refuse(word, "it has no value");
         }
-        if (of_job) {
-            if (!take_job_word(word, words[i + 1], options)) {
+        if (is_plain) {
+            if (!take_word(word, words[i + 1], options)) {
                 return refuse(word, "it is no number that makes sense");
             }
             continue;

@@ -25,7 +25,8 @@ struct NodeFacts {
 [[nodiscard]] NodeFacts probe_node();
 
 // `words` are the arguments after the program's name: --socket PATH and, any number of times,
-// --rescue FOLDER. The daemons of a job on several nodes, which learn each other's addresses from
+// --rescue FOLDER, and --samples COUNT (at most CountSamples::most), for samples of its counts in
+// the final report. The daemons of a job on several nodes, which learn each other's addresses from
 // standard input, also have --node NUMBER, --nodes COUNT, and --host NAME, by which other nodes
 // reach this one.
 [[nodiscard]] Result<ServerOptions> options_of(std::span<char* const> words,

@@ -122,10 +122,17 @@ TEST(ServerOptions, RescueFoldersAreTheCommandLinesThenTheSettingsThenUsual) {
         ElementsAre("/c", "/w/d"));
 }
 
+TEST(ServerOptions, SamplesAreTakenWhereTheyAreAskedFor) {
+    EXPECT_EQ(read({"--socket", "/s/x"})->daemon.samples_max, 0U);
+    EXPECT_EQ(read({"--samples", "400", "--socket", "/s/x"})->daemon.samples_max, 400U);
+}
+
 TEST(ServerOptions, SayWhatIsWrong) {
     EXPECT_THAT(read({}).error().message, HasSubstr("names no socket"));
     EXPECT_THAT(read({"--sockets", "x"}).error().message, HasSubstr("--sockets"));
     EXPECT_THAT(read({"--socket"}).error().message, HasSubstr("no value"));
+    EXPECT_THAT(read({"--socket", "/s/x", "--samples", "1001"}).error().message,
+                HasSubstr("no number that makes sense"));
 }
 
 }  // namespace

@@ -132,7 +132,8 @@ def append_run(path: Path, run: RunRecord) -> None:
 
 def _run(line: Mapping[str, Any]) -> RunRecord:
     pool = line["pool"]
-    older = {"samples": (), "storage_seconds": 0.0}  # records before these were added lack them
+    # Records before these were added lack them.
+    older = {"samples": (), "storage_seconds": 0.0, "nodes": 1, "most_waited": None}
     return decoded(
         RunRecord,
         {"ranks": None, **line},

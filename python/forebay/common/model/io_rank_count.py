@@ -76,7 +76,8 @@ def demand_of(record: Record) -> Optional[OutputDemand]:
 def _of_pool(run: RunRecord, pool: PoolRecord, ranks: Optional[int]) -> Optional[OutputDemand]:
     stored = sum(one.storage_bytes for one in pool.files)
     busy = sum(one.storage_seconds for one in pool.files)
-    if pool.samples and pool.storage_seconds > 0:  # one node: files overlap in time there
+    on_one_node = pool.nodes == 1 and len(pool.samples) > 0  # older records do not say `nodes`
+    if on_one_node and pool.storage_seconds > 0:  # files overlap in time there
         busy = min(busy, pool.storage_seconds)
     if pool.taken <= 0 or stored <= 0 or busy <= 0 or run.seconds <= 0:
         return None

@@ -161,6 +161,21 @@ class PoolSample:
 
 
 @frozen
+class PoolNode:
+    """One node's part of a pool of several nodes."""
+
+    host: str
+    taken: int
+    """Bytes that programs of this node wrote into its pool."""
+    cap: int
+    """Upper bound of its daemon's memory in bytes."""
+    waited_seconds: float
+    """Seconds that all processes of this node waited for its pool."""
+    samples: tuple[PoolSample, ...]
+    """Its counts in the course of the run."""
+
+
+@frozen
 class PoolRecord:
     """The traffic through the pool in a run."""
 
@@ -182,7 +197,12 @@ class PoolRecord:
     """Time with at least one request to the file system in flight, of whatever file; on several
     nodes, that of the node with the most; 0 in older records."""
     samples: tuple[PoolSample, ...] = ()
-    """Its counts in the course of the run; empty on several nodes, and in older records."""
+    """Its counts in the course of the run, on several nodes their sums; empty in older records."""
+    nodes: int = 1
+    """Nodes that had a pool; 1 in older records."""
+    most_waited: Optional[PoolNode] = None
+    """Of several nodes, the one whose processes waited longest; None where none waited, on one
+    node, and in older records."""
 
     @property
     def waited_seconds(self) -> float:

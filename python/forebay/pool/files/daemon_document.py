@@ -13,6 +13,7 @@ from forebay.pool.model.messages import DirectoryShape
 from forebay.pool.model.place import READY_SCHEMA
 
 if TYPE_CHECKING:  # a program would wait for this
+    from forebay.common.model.record import PoolSample
     from forebay.pool.model.pool import PoolStatus
 
 SCHEMA = "forebay.pool/1"
@@ -34,6 +35,18 @@ def decode_status(text: str) -> PoolStatus:
     try:
         clients = tuple(int(one["process"]) for one in line["clients"])
         return decoded(PoolStatus, line, clients=clients)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise PoolError(_unlike(f"{type(error).__name__}: {error}")) from error
+
+
+def decode_samples(text: str) -> tuple[PoolSample, ...]:
+    """The samples in the final status of a daemon; empty if it was not asked for any. Raises
+    PoolError if it is none, or of another version."""
+    from forebay.common.model.record import PoolSample
+
+    line = _object(text, SCHEMA)
+    try:
+        return tuple(decoded(PoolSample, one) for one in line.get("samples", ()))
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise PoolError(_unlike(f"{type(error).__name__}: {error}")) from error
 

@@ -21,12 +21,14 @@ from typing import Any
 from forebay.common.files.own_folders import make_folder, remove_stale
 from forebay.common.model.errors import PoolError, PoolStartError
 from forebay.common.model.frozen import frozen
+from forebay.common.model.record import PoolNode, PoolSample
 from forebay.common.model.units import counted
 from forebay.pool.files.daemon import Patience, signals_held
-from forebay.pool.files.daemon_document import decode_status
+from forebay.pool.files.daemon_document import decode_samples, decode_status
 from forebay.pool.files.daemon_start import death_of, log_of, messages_in, started
 from forebay.pool.model.place import READY_SCHEMA, PoolPlace
 from forebay.pool.model.pool import Lost, PoolEnd, PoolStatus
+from forebay.pool.model.sampling import samples_max_of, since_start, summed
 from forebay.pool.use_case.ports import Progress
 
 JOINED_SCHEMA = "forebay.pool.joined/1"
@@ -79,6 +81,8 @@ class Fleet:
         self._place = place
         self._mailbox_folder = mailbox_folder
         self._text = b""
+        self._joined_at = 0.0
+        self._lead_seconds = 0.0
 
     @property
     def process(self) -> None:
@@ -106,6 +110,7 @@ class Fleet:
         except OSError as error:
             raise PoolStartError(self._complaint(error.strerror or "")) from error
         self._lines(JOINED_SCHEMA, deadline)
+        self._joined_at = time.monotonic()
 
     def _introduce(self, line: bytes) -> None:
         if self._mailbox_folder:
@@ -116,7 +121,9 @@ class Fleet:
         self._process.stdin.flush()
 
     def program_started(self) -> None:
-        """Does nothing: what a daemon has taken along when it dies, its own node tells."""
+        """Notes the time, from which samples are counted: daemons begin to take them when they have
+        joined. (What a daemon has taken along when it dies, its own node tells.)"""
+        self._lead_seconds = time.monotonic() - self._joined_at
 
     def close_down(self) -> None:
         """Makes the daemons take no more deposits and drain those that they have."""
@@ -158,12 +165,17 @@ class Fleet:
         self._text = b""
         self._clear()
         reports, deaths = _reports(lines), _deaths(lines)
+        statuses = [one.status for one in reports]
+        sampled = [one.sampled_since(self._lead_seconds) for one in reports if one.samples]
         return PoolEnd(
-            status=together(reports) if reports else None,
+            status=together(statuses) if statuses else None,
             seconds=time.monotonic() - begin,
             death=self._death(len(reports), deaths),
             lost=tuple(lost for one in deaths for lost in one.lost),
             messages=messages_in(log_of(self._place.socket)),
+            samples=summed([one.samples for one in sampled]),
+            nodes=self._place.nodes,
+            most_waited=_most_waited(sampled),
         )
 
     def _death(self, reported: int, deaths: Sequence[_Death]) -> str | None:
@@ -280,13 +292,35 @@ class _Death:
     lost: tuple[Lost, ...]
 
 
-def _reports(lines: Iterable[str]) -> list[PoolStatus]:
-    """The reports of the daemons that ended by themselves."""
+@frozen
+class _Report:
+    """The report of a daemon that ended by itself."""
+
+    status: PoolStatus
+    samples: tuple[PoolSample, ...]
+
+    def sampled_since(self, lead_seconds: float) -> PoolNode:
+        """Its node's part for the record; the program started `lead_seconds` after it joined."""
+        return PoolNode(
+            host=self.status.host,
+            taken=self.status.taken,
+            cap=self.status.cap,
+            waited_seconds=sum(file.waited_seconds for file in self.status.files),
+            samples=since_start(self.samples, lead_seconds),
+        )
+
+
+def _reports(lines: Iterable[str]) -> list[_Report]:
     reports = []
     for line in lines:
         with contextlib.suppress(PoolError):
-            reports.append(decode_status(line))
+            reports.append(_Report(status=decode_status(line), samples=decode_samples(line)))
     return reports
+
+
+def _most_waited(nodes: Sequence[PoolNode]) -> PoolNode | None:
+    most = max(nodes, key=lambda one: one.waited_seconds, default=None)
+    return most if most and most.waited_seconds > 0 else None
 
 
 def _deaths(lines: Iterable[str]) -> list[_Death]:
@@ -314,7 +348,8 @@ def start_fleet(program: Path, place: PoolPlace) -> Fleet:
     their messages."""
     mailbox_folder = _new_mailbox_folder(place.shared) if place.shared else None
     words = [*starter_of(place), "/bin/sh", "-c", task_text(), str(program)]
-    words += [str(place.socket), str(place.nodes)]
+    samples = samples_max_of(place.nodes) if place.is_sampled else 0
+    words += [str(place.socket), str(place.nodes), str(samples)]
     if mailbox_folder:
         words.append(str(mailbox_folder))
     try:

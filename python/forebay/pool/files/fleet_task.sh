@@ -2,8 +2,9 @@
 # Runs the pool's daemon of one node, in a task of the batch system (a job step) or of an MPI's
 # launcher. Other nodes need not have this file: they are given its text, without comment lines.
 #
-#   /bin/sh -c TEXT DAEMON SOCKET NODES [MAILBOX]
+#   /bin/sh -c TEXT DAEMON SOCKET NODES SAMPLES [MAILBOX]
 #
+# SAMPLES is how many samples of its counts the daemon keeps for its report.
 # MAILBOX is a folder that all nodes see; it is given under a launcher only.
 
 # The number of this task, which is its node's too.
@@ -11,7 +12,8 @@ node=${SLURM_PROCID:-${PMI_RANK:-${PMIX_RANK:-${OMPI_COMM_WORLD_RANK:-}}}}
 daemon=$0
 socket=$1
 nodes=$2
-mailbox=$3
+samples=$3
+mailbox=$4
 folder=${socket%/*}
 
 # Refuses an existing folder that others can enter: on another node somebody may have made it
@@ -37,7 +39,7 @@ clean_up() {
 # In a job step, every task has the standard input of `forebay run`. Signals reach the daemon as
 # well as this shell, which ignores them (`trap` below) and outlives the daemon.
 under_a_step() {
-    "$daemon" --socket "$socket" --nodes "$nodes" --node "$node"
+    "$daemon" --socket "$socket" --nodes "$nodes" --node "$node" --samples "$samples"
     status=$?
     clean_up
     exit "$status"
@@ -60,8 +62,8 @@ under_a_launcher() {
         { while read -r _; do :; done; rm -rf "$mailbox"; } <&3 3<&- > /dev/null 2>&1 &
         leader=$!
     fi
-    "$daemon" --socket "$socket" --nodes "$nodes" --node "$node" < "$socket.in" \
-        > "$mailbox/out-$node" 3<&- &
+    "$daemon" --socket "$socket" --nodes "$nodes" --node "$node" --samples "$samples" \
+        < "$socket.in" > "$mailbox/out-$node" 3<&- &
     child=$!
     exec 4> "$socket.in"
     until [ -e "$mailbox/peers" ] || [ ! -d "$mailbox" ] || [ ! -e "/proc/$child/exe" ]; do

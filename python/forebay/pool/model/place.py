@@ -52,8 +52,7 @@ class PoolPlace:
     """A folder that all nodes see, for a starter that passes standard input to its first task only:
     it then carries the messages to the daemons. None if standard input does."""
     is_sampled: bool = False
-    """Whether its counts are wanted over time (`PoolEnd.samples`); of several nodes they are not
-    had."""
+    """Whether its counts are wanted over time (`PoolEnd.samples`)."""
 
 
 def daemon_text(process: int, socket: Path) -> str:

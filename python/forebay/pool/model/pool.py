@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Optional
 
 from forebay.common.model.frozen import frozen
-from forebay.common.model.record import PoolSample
+from forebay.common.model.record import PoolNode, PoolSample
 
 EX_IOERR = 74
 """Exit status if bytes did not reach their file (sysexits.h)."""
@@ -216,7 +216,13 @@ class PoolEnd:
     lost: tuple[Lost, ...] = ()
     messages: tuple[str, ...] = ()
     samples: tuple[PoolSample, ...] = ()
-    """The pool's counts in the course of the run, if they were asked for."""
+    """The pool's counts in the course of the run, if they were asked for; on several nodes their
+    sums."""
+    nodes: int = 1
+    """Nodes that had a daemon."""
+    most_waited: Optional[PoolNode] = None
+    """Of several nodes, the one whose processes waited longest; None where none waited, or counts
+    were not asked for."""
 
     @property
     def arrived(self) -> bool:

@@ -21,6 +21,8 @@ def pool_record(outcome: PoolOutcome) -> PoolRecord:
         files_dropped=status.files_dropped if status else 0,
         storage_seconds=status.storage_seconds if status else 0.0,
         samples=end.samples,
+        nodes=end.nodes,
+        most_waited=end.most_waited,
     )
 
 

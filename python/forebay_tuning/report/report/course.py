@@ -31,20 +31,31 @@ def course_lines(courses: tuple[PoolCourse, ...], *, is_ascii: bool) -> Iterator
         if len(courses) > 1:
             yield printable(course.command)[:200]
         yield from _lines(course, is_ascii=is_ascii)
+        if (node := course.of_most_waited) is not None:
+            yield from _lines(node, is_ascii=is_ascii)
+
+
+def whose_pool(course: PoolCourse) -> str:
+    """Which pool's course it is, in words."""
+    if course.node is not None:
+        return f"through the pool of {printable(course.node.host)}, the node that waited longest"
+    if course.pool.nodes > 1:
+        return f"through the pools of {counted(course.pool.nodes, 'node')}"
+    return "through the pool"
 
 
 def _lines(course: PoolCourse, *, is_ascii: bool) -> Iterator[str]:
     found = binned(course, _COLUMNS)
     each = course.seconds_shown / _COLUMNS
     yield (
-        f"through the pool, in {_COLUMNS} columns of {human_seconds(each)} s "
+        f"{whose_pool(course)}, in {_COLUMNS} columns of {human_seconds(each)} s "
         "(the highest of each line is full):"
     )
     deposited, stored = [one.deposited for one in found], [one.stored for one in found]
     outstanding = [float(one.outstanding) for one in found]
     waited = [one.waited_seconds for one in found]
     most = human_bytes(round(max(outstanding)))
-    of = f" of {human_bytes(course.pool.cap)}" if course.pool.cap else ""
+    of = f" of {human_bytes(course.cap)}" if course.cap else ""
     rows = (
         ("deposits", deposited, f"at most {human_rate(max(deposited))}"),
         ("file system", stored, f"at most {human_rate(max(stored))}"),

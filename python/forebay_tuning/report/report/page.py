@@ -8,7 +8,7 @@ from forebay.common.report.drawn_pages import DrawnPages, write_page
 from forebay.common.report.page_template import filled
 from forebay_tuning.model.course import PoolCourse
 from forebay_tuning.report.model.diagnosis import Diagnosis
-from forebay_tuning.report.report.course import WHAT_IS_DROPPED, shown_courses
+from forebay_tuning.report.report.course import WHAT_IS_DROPPED, shown_courses, whose_pool
 from forebay_tuning.report.report.text import length_text, pool_lines
 
 _TEMPLATE = Path(__file__).with_name("page.html.j2")
@@ -27,14 +27,16 @@ class ReportPages(DrawnPages):
 
 def _course_title(course: PoolCourse, *, is_one_of_several: bool) -> str:
     """The page begins with the command, so a title needs none where there is one run."""
+    whose = whose_pool(course)
+    title = whose[:1].upper() + whose[1:]
     if not is_one_of_several:
-        return "Through the pool"
-    return f"Through the pool: {shorten(course.command, _TITLE_MAX, placeholder=' …')}"
+        return title
+    return f"{title}: {shorten(course.command, _TITLE_MAX, placeholder=' …')}"
 
 
 def _course_caption(course: PoolCourse) -> str:
     pool = course.pool
-    cap = f" of {human_bytes(pool.cap)}" if pool.cap else ""
+    cap = f" of {human_bytes(course.cap)}" if course.cap else ""
     dropped = f" {WHAT_IS_DROPPED.capitalize()}." if pool.files_dropped else ""
     return (
         "The dashed line is the program's end; what is behind it was written out meanwhile. At "
@@ -60,7 +62,9 @@ def render(diagnosis: Diagnosis) -> str:
             "caption": _course_caption(one),
             "svg": draw_course(one),
         }
-        for one in shown_courses(program.courses)
+        for course in shown_courses(program.courses)
+        for one in (course, course.of_most_waited)
+        if one is not None
     ]
     pictures = courses + [
         {"title": title, "caption": caption, "svg": svg}

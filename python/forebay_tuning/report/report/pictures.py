@@ -65,7 +65,7 @@ def draw_course(course: PoolCourse) -> str:
     held = [one.outstanding / _MEBI for one in course.samples]
     middle.fill_between(at, held, color=PALE, lw=0)
     middle.plot(at, held, color=BLUE, lw=1.2, label="in memory, and not in the file system yet")
-    cap = course.pool.cap / _MEBI
+    cap = course.cap / _MEBI
     if cap and max(held) > _CAP_DRAWN_SHARE * cap:
         middle.axhline(cap, color=INK, lw=1, label="the bound of this memory (pool_cap)")
     middle.set_ylabel("MiB")

@@ -70,8 +70,9 @@ def _seconds(file: FileIo, program: ProgramIo) -> float:
 
 def pool_lines(pool: PoolRecord) -> list[str]:
     """Lines on the bytes that went through the pool, and on those that did not."""
+    on = f" on {counted(pool.nodes, 'node')}" if pool.nodes > 1 else ""
     lines = [
-        f"pool: {human_bytes(pool.taken)} taken; processes waited "
+        f"pool: {human_bytes(pool.taken)} taken{on}; processes waited "
         f"{human_seconds(pool.waited_seconds)} s for it, all together; "
         f"{human_seconds(pool.drain_seconds)} s from the program's end until all was written out"
     ]

@@ -43,6 +43,13 @@ void add_meter(const StorageMeter& meter, std::int64_t now_ns, FileTotals& to) {
     to.requests += meter.requests;
 }
 
+void add_counts(const FileTotals& totals, SampledCounts& to) {
+    to.taken += totals.taken;
+    to.stored += totals.storage_bytes;
+    to.outstanding += totals.outstanding();
+    to.waited_ns += totals.waited_ns;
+}
+
 // True for a reason that explains why a file was not pooled. `closing`, which every file has at the
 // end, and reasons that can be undone must not hide one that comes later.
 bool says_why(pool::ThroughReason reason) noexcept {
@@ -185,6 +192,18 @@ std::vector<FileTotals> FileStatistics::all_totals(std::int64_t now_ns) const {
         all.push_back(std::move(totals));
     }
     return all;
+}
+
+SampledCounts FileStatistics::counts() const {
+    SampledCounts counts;
+    for (const auto& [path, totals] : ended_) {
+        add_counts(totals, counts);
+    }
+    for (const auto& [slot, known] : known_) {
+        add_counts(known.totals, counts);
+        counts.stored += known.meter->bytes;
+    }
+    return counts;
 }
 
 }  // namespace forebay::daemon

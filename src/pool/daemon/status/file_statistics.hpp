@@ -4,6 +4,7 @@
 
 #include "foundation/base/units.hpp"
 #include "foundation/ports/storage.hpp"
+#include "pool/daemon/status/count_samples.hpp"
 #include "pool/daemon/status/meter.hpp"
 #include "pool/protocol/directory.hpp"
 
@@ -66,6 +67,8 @@ public:
     // The slots of known files.
     [[nodiscard]] std::vector<std::uint32_t> slots() const;
     [[nodiscard]] std::vector<FileTotals> all_totals(std::int64_t now_ns) const;
+    // The sums over all_totals(), as of the last update(). Cheaper, since it looks at no extents.
+    [[nodiscard]] SampledCounts counts() const;
     // The number of closed files whose totals were dropped.
     [[nodiscard]] std::int64_t dropped() const noexcept { return dropped_; }
 

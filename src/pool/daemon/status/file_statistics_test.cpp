@@ -61,6 +61,29 @@ TEST_F(FileStatisticsTest, AddsUpTheTimesThatAFileWasKnown) {
     EXPECT_EQ(totals[0].state, pool::FileState::free);
 }
 
+TEST_F(FileStatisticsTest, CountsAreTheSumsOverFilesThatAreKnownAndThatWere) {
+    FileStatistics statistics{directory};
+    pool::FileSlot& before = known(3, 0, "/before");
+    const auto first = statistics.meter_of({1, 2});
+    statistics.opened(3, {1, 2}, first);
+    first->bytes = 100;
+    statistics.waited(3, 10, WaitKind::open);
+    before.taken = 100;
+    before.drained = 100;
+    statistics.update();
+    forget(before);
+    statistics.update();
+    pool::FileSlot& now = known(4, 0, "/now");
+    const auto second = statistics.meter_of({1, 3});
+    statistics.opened(4, {1, 3}, second);
+    now.taken = 50;
+    now.drained = 20;
+    second->bytes = 30;
+    statistics.update();
+    EXPECT_EQ(statistics.counts(),
+              (SampledCounts{.taken = 150, .stored = 130, .outstanding = 30, .waited_ns = 10}));
+}
+
 TEST_F(FileStatisticsTest, TellsWaitsForOpensAndSyncsApartOverAllTimes) {
     FileStatistics statistics{directory};
     for (std::uint32_t generation = 0; generation <= 1; ++generation) {

@@ -95,6 +95,15 @@ Json json_of(const RescuedFile& one) {
             {"bytes", one.bytes}, {"file", one.file},   {"problem", one.problem}};
 }
 
+Json json_of(const CountSample& one) {
+    const auto milliseconds = one.since_ns / 1'000'000;
+    return {{"seconds", static_cast<double>(milliseconds) / 1e3},
+            {"taken", one.counts.taken},
+            {"stored", one.counts.stored},
+            {"outstanding", one.counts.outstanding},
+            {"waited_seconds", seconds(one.counts.waited_ns)}};
+}
+
 }  // namespace
 
 std::string status_document(const pool::Directory& directory, const SharedLogMemory& memory,
@@ -128,31 +137,37 @@ std::string status_document(const pool::Directory& directory, const SharedLogMem
         lost.push_back(json_of(one));
     }
     const double storage_seconds = seconds(statistics.busy()->total_ns(moment.now_ns));
-    const Json document = {{"schema", status_schema},
-                           {"host", host_name()},
-                           {"process", header.process.load(relaxed)},
-                           {"uptime_seconds", seconds(moment.now_ns - moment.started_ns)},
-                           {"ended", moment.ended},
-                           {"closing", header.closing.load(relaxed) != 0},
-                           {"cap", header.cap.load(relaxed)},
-                           {"memory", moment.memory.bytes},
-                           {"memory_limit_file", moment.memory.file},
-                           {"leased", header.leased.load(relaxed)},
-                           {"high", header.high.load(relaxed)},
-                           {"read_ahead_held", header.clean_bytes.load(relaxed)},
-                           {"read_ahead", header.fetched_bytes.load(relaxed)},
-                           {"read_from_nodes", moment.from_nodes},
-                           {"passed_to_nodes", moment.to_nodes},
-                           {"lag", lag},
-                           {"oldest_seconds", oldest},
-                           {"storage_seconds", storage_seconds},
-                           {"clients", std::move(clients)},
-                           {"clients_high", moment.clients_high},
-                           {"files", std::move(files)},
-                           {"files_dropped", statistics.dropped()},
-                           {"rescued", std::move(lost)},
-                           {"durability_ended", moment.durability_ended},
-                           {"notes", moment.notes}};
+    Json document = {{"schema", status_schema},
+                     {"host", host_name()},
+                     {"process", header.process.load(relaxed)},
+                     {"uptime_seconds", seconds(moment.now_ns - moment.started_ns)},
+                     {"ended", moment.ended},
+                     {"closing", header.closing.load(relaxed) != 0},
+                     {"cap", header.cap.load(relaxed)},
+                     {"memory", moment.memory.bytes},
+                     {"memory_limit_file", moment.memory.file},
+                     {"leased", header.leased.load(relaxed)},
+                     {"high", header.high.load(relaxed)},
+                     {"read_ahead_held", header.clean_bytes.load(relaxed)},
+                     {"read_ahead", header.fetched_bytes.load(relaxed)},
+                     {"read_from_nodes", moment.from_nodes},
+                     {"passed_to_nodes", moment.to_nodes},
+                     {"lag", lag},
+                     {"oldest_seconds", oldest},
+                     {"storage_seconds", storage_seconds},
+                     {"clients", std::move(clients)},
+                     {"clients_high", moment.clients_high},
+                     {"files", std::move(files)},
+                     {"files_dropped", statistics.dropped()},
+                     {"rescued", std::move(lost)},
+                     {"durability_ended", moment.durability_ended},
+                     {"notes", moment.notes}};
+    if (!moment.samples.empty()) {
+        Json& samples = document["samples"] = Json::array();
+        for (const CountSample& one : moment.samples) {
+            samples.push_back(json_of(one));
+        }
+    }
     // Bytes of paths that are not UTF-8 are replaced, since they would make dump() throw.
     return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pool/daemon/memory/memory.hpp"
+#include "pool/daemon/status/count_samples.hpp"
 #include "pool/daemon/status/file_statistics.hpp"
 #include "pool/policy/memory_limit.hpp"
 #include "pool/protocol/directory.hpp"
@@ -33,6 +34,7 @@ struct StatusMoment {
     std::int64_t from_nodes = 0;   // bytes of files that this node has read from other nodes
     std::int64_t to_nodes = 0;     // … and other nodes from this one
     std::size_t clients_high = 0;  // the most processes that used the pool at a time
+    std::vector<CountSample> samples = {};  // empty: the document has none
 };
 
 [[nodiscard]] std::string status_document(const pool::Directory& directory,
