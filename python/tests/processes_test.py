@@ -4,9 +4,10 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -92,6 +93,45 @@ def test_what_cannot_be_started_says_what_to_do(
     with pytest.raises(LaunchError, match=says) as refused:
         run(word)
     assert refused.value.exit_code == status
+
+
+def as_nobody(what: Callable[[], object]) -> str:
+    """What `what` raises in a child process of an ordinary user; empty if nothing."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        if os.getuid() == 0:
+            os.setgroups([])
+            os.setresgid(65534, 65534, 65534)
+            os.setresuid(65534, 65534, 65534)
+        try:
+            what()
+        except BaseException as error:
+            os.write(writer, f"{type(error).__name__}: {error}".encode())
+        finally:
+            os._exit(0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as said:
+        text = said.read().decode()
+    os.waitpid(child, 0)
+    return text
+
+
+@pytest.mark.parametrize("way", ["closed/program", "link"])
+def test_a_program_behind_a_closed_folder_was_told_by_a_traceback(way: str) -> None:
+    """Looking at why it cannot be run failed, too."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as made:
+        folder = Path(made)
+        folder.chmod(0o755)
+        program = folder / "closed/program"
+        program.parent.mkdir()
+        program.write_text("#!/bin/sh\n")
+        program.chmod(0o755)
+        (folder / "link").symlink_to(program)
+        program.parent.chmod(0)
+        text = as_nobody(lambda: run(str(folder / way)))
+        assert text.startswith("LaunchError: cannot run"), text
+        assert f"(you may not enter {program.parent})" in text
 
 
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1"])

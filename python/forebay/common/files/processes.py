@@ -150,6 +150,8 @@ def _why_not_found(word: str) -> str:
 
 def _why_refused(word: str, error: OSError) -> str:
     path = Path(word)
+    if error.errno == errno.EACCES and (folder := _closed_folder(path)) is not None:
+        return f"(you may not enter {folder}). Ask its owner, or name a program that is elsewhere."
     if path.is_dir():
         return "(it is a folder). Name the program in it."
     if error.errno == errno.EACCES and path.is_file() and not os.access(path, os.X_OK):
@@ -160,6 +162,15 @@ def _why_refused(word: str, error: OSError) -> str:
             "A script has to begin with #! and its interpreter."
         )
     return f"({error.strerror}). Is it an executable for this machine?"
+
+
+def _closed_folder(path: Path) -> Path | None:
+    """The first folder on the way to `path`, or to what it links to, that may not be entered."""
+    for way in (path.absolute(), path.resolve()):
+        for folder in reversed(way.parents):
+            if not os.access(folder, os.X_OK):
+                return folder
+    return None
 
 
 def next_signal(watched: set[signal.Signals], seconds: float) -> signal.struct_siginfo | None:
