@@ -21,7 +21,7 @@ FILE = {
     "taken": 0, "drained": 0, "outstanding": 0, "window": 1, "high": 0, "extents": 0,
     "oldest_seconds": 0, "silent_seconds": 0, "waited_seconds": 0, "storage_seconds": 0,
     "storage_bytes": 0, "requests": 0, "rate": 0, "times": 1, "opening_seconds": 0,
-    "syncing_seconds": 0, "syncs": 0,
+    "syncing_seconds": 0, "draining_seconds": 0, "syncs": 0,
 }  # fmt: skip
 USUAL = {
     "schema": "forebay.pool/1", "process": 77, "uptime_seconds": 3, "ended": True, "closing": True,

@@ -17,8 +17,8 @@ def silent_for(*seconds: float) -> PoolStatus:
             path=f"/{number}", state="pooled", reason="", error=0, error_text="", taken=1 << 20,
             drained=0, outstanding=1 << 20, window=1 << 28, high=1 << 20, extents=1,
             oldest_seconds=99.0, silent_seconds=silent, waited_seconds=0.0, storage_seconds=1.0,
-            opening_seconds=0.0, syncing_seconds=0.0, syncs=0, storage_bytes=0, requests=1,
-            rate=0.0, times=1,
+            opening_seconds=0.0, syncing_seconds=0.0, draining_seconds=0.0, syncs=0,
+            storage_bytes=0, requests=1, rate=0.0, times=1,
         )
         for number, silent in enumerate(seconds)
     )  # fmt: skip

@@ -54,7 +54,7 @@ def file(**changes: Any) -> PoolFile:
         "taken": 4 << 20, "drained": 4 << 20, "outstanding": 0, "window": 1 << 28, "high": 2 << 20,
         "extents": 0,
         "oldest_seconds": 0.0, "silent_seconds": 0.0, "waited_seconds": 0.5, "storage_seconds": 2.0,
-        "opening_seconds": 0.0, "syncing_seconds": 0.0, "syncs": 0,
+        "opening_seconds": 0.0, "syncing_seconds": 0.0, "draining_seconds": 0.0, "syncs": 0,
         "storage_bytes": 4 << 20, "requests": 1, "rate": float(2 << 20), "times": 1,
     }  # fmt: skip
     return PoolFile(**{**usual, **changes})

@@ -1,12 +1,15 @@
 """Tests what the first line about a pool says: how long was waited, and whether the pool paid."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from forebay.pool.model.pool import PoolEnd, PoolFile, PoolStatus, Rescued
 from forebay.pool.model.verdict import Cause, Judgement, Verdict, verdict_of
+from forebay.pool.report.text import outcome_verdict
 from forebay.pool.report.verdict_text import spoken, verdict_text
+from forebay.pool.use_case.run_pool import PoolOutcome
 
 MIB = 1 << 20
 
@@ -17,8 +20,8 @@ def file(**changes: Any) -> PoolFile:
         "path": "/out", "state": "closed", "reason": "", "error": 0, "error_text": "",
         "taken": 64 * MIB, "drained": 64 * MIB, "outstanding": 0, "window": 1 << 28, "high": MIB,
         "extents": 0, "oldest_seconds": 0.0, "silent_seconds": 0.0, "waited_seconds": 0.1,
-        "opening_seconds": 0.0, "syncing_seconds": 0.0, "syncs": 0, "storage_seconds": 1.3,
-        "storage_bytes": 64 * MIB, "requests": 16, "rate": 1.0, "times": 1,
+        "opening_seconds": 0.0, "syncing_seconds": 0.0, "draining_seconds": 0.0, "syncs": 0,
+        "storage_seconds": 1.3, "storage_bytes": 64 * MIB, "requests": 16, "rate": 1.0, "times": 1,
     }  # fmt: skip
     return PoolFile(**{**usual, **changes})
 
@@ -52,6 +55,9 @@ def test_a_program_that_hardly_waited_is_told_what_it_was_spared() -> None:
     sentence = "Your program waited 0.1 s for its files; without the pool about 1.3 s."
     assert said(file()) == sentence
     assert said(file(waited_seconds=0.0)).startswith("Your program waited less than 0.01 s for")
+    assert said(file(), storage_seconds=0.001).endswith(
+        "; without the pool less than 0.01 s. Leave the pool off for this step."
+    )
 
 
 def test_what_files_took_at_a_time_counts_once() -> None:
@@ -99,6 +105,14 @@ def test_many_small_files_are_the_reason() -> None:
     assert few == "Your program waited 0.8 s for its files."
 
 
+def test_the_way_of_the_answers_counts_where_many_files_are_opened() -> None:
+    """Of 2000 opens the daemon saw 0.1 s; the program, which ran 19 s, waited longer for them."""
+    files = small_files(2000, waited_seconds=0.00005, opening_seconds=0.00004)
+    text = said(*files, seconds=19.0)
+    assert "your program waited at least 0.1 s for its files, mostly to open 2000 small" in text
+    assert said(*files, seconds=3600.0) == "Your program waited at least 0.1 s for its files."
+
+
 def test_many_large_files_are_not_called_small() -> None:
     files = small_files(
         100, taken=MIB, storage_bytes=MIB, waited_seconds=0.02, opening_seconds=0.02
@@ -129,23 +143,53 @@ def test_files_that_left_are_the_reason() -> None:
     assert text.endswith("Leave the pool off for this step.")
 
 
-def test_a_full_pool_is_the_reason() -> None:
-    text = said(file(waited_seconds=1.25))
+@pytest.mark.parametrize("changes", [{"high": 1 << 28}, {}])
+def test_a_full_pool_is_the_reason(changes: dict[str, int]) -> None:
+    text = said(file(waited_seconds=1.25, **changes), high=MIB if changes else 1 << 30)
     assert "The pool won nothing: your program waited 1.2 s for its files, mostly for room" in text
     assert "--set pool_window=2GiB" in text
     assert "Leave the pool off" not in text
 
 
+def test_a_pool_that_was_never_full_is_not_said_to_lack_room() -> None:
+    text = said(file(waited_seconds=1.25))
+    assert text == (
+        "The pool cost more than it won: your program waited 1.2 s for its files; without the pool "
+        "about 1.3 s. Leave the pool off for this step."
+    )
+
+
+@pytest.mark.parametrize("number", [3, 300])
+def test_changes_of_times_are_not_called_syncs(number: int) -> None:
+    """As tar and cp -p make them: 300 files were said to have been synced 300 times."""
+    each = {
+        "waited_seconds": 3.0 / number,
+        "opening_seconds": 0.0,
+        "draining_seconds": 2.9 / number,
+    }
+    text = said(*small_files(number, **each), storage_seconds=9.0 if number > 99 else 1.0)
+    assert text == (
+        "The pool cost more than it won: your program waited 3.0 s for its files, mostly until "
+        "they were written, before it set their times, owner, mode or size. Leave the pool off for "
+        "this step."
+    )
+
+
+def test_draining_before_files_left_is_told_as_leaving() -> None:
+    left = file(path="/log", reason="append", waited_seconds=1.3, draining_seconds=1.3)
+    assert "and 1 of 3 files went past it" in said(file(), file(path="/b"), left)
+
+
 def test_a_wait_that_nobody_notices_is_no_reason() -> None:
     assert said(file(waited_seconds=0.04), storage_seconds=0.01).startswith("Your program waited")
     assert said(file(waited_seconds=1.3), seconds=600.0).startswith("Your program waited")
-    assert said(file(waited_seconds=1.3), seconds=None).startswith("The pool won nothing")
+    assert said(file(waited_seconds=1.3), seconds=None).startswith("The pool cost more than")
 
 
 def test_processes_that_waited_together_did_not_wait_one_after_the_other() -> None:
     """8 processes waited 0.5 s at the same time, and were spared 1.3 s: it paid."""
     assert said(file(waited_seconds=4.0), clients_high=8).startswith("Your program waited")
-    assert said(file(waited_seconds=12.0), clients_high=8).startswith("The pool won nothing")
+    assert said(file(waited_seconds=12.0), clients_high=8).startswith("The pool cost more than")
 
 
 @pytest.mark.parametrize(("number", "which"), [(1, "its only file"), (3, "all 3 files")])
@@ -169,6 +213,32 @@ def test_bytes_that_did_not_arrive_come_before_all_else() -> None:
     assert said(file(), rescued=(lost,)) == text
     died = PoolEnd(status=None, seconds=0.1, death="SIGKILL ended it")
     assert verdict_text(verdict_of(died, seconds=1.0)) == text
+
+
+# --- the program failed
+
+
+@pytest.mark.parametrize(
+    ("status", "how"),
+    [(3, "ended with status 3"), (137, "was ended by SIGKILL"), (200, "ended with status 200")],
+)
+def test_of_a_program_that_failed_it_is_said_that_its_bytes_are_there(
+    status: int, how: str
+) -> None:
+    whole = PoolOutcome(paths=(Path("/"),), end=ended(file()))
+    assert outcome_verdict(whole, seconds=10.0, status=status) == (
+        f"Your program {how}; all that it had written through the pool is in its files. "
+        "It waited 0.1 s for its files; without the pool about 1.3 s."
+    )
+    nothing = PoolOutcome(paths=(Path("/"),), end=ended(file(taken=0, reason="append")))
+    assert outcome_verdict(nothing, seconds=10.0, status=status).startswith("The pool won nothing")
+    died = PoolOutcome(paths=(Path("/"),), end=PoolEnd(status=None, seconds=0.1, death="killed"))
+    assert outcome_verdict(died, seconds=10.0, status=status).startswith("Not all that")
+
+
+def test_a_journal_that_failed_is_not_called_the_programs_failure() -> None:
+    whole = PoolOutcome(paths=(), end=ended(file(), durability_ended="disk full"))
+    assert outcome_verdict(whole, seconds=10.0, status=75).startswith("Your program waited")
 
 
 # --- words

@@ -142,8 +142,8 @@ def pool_file(**changes: Any) -> PoolFile:
         "path": "/out", "state": "closed", "reason": "", "error": 0, "error_text": "",
         "taken": 1 << 26, "drained": 1 << 26, "outstanding": 0, "window": 1 << 28, "high": 1 << 20,
         "extents": 0, "oldest_seconds": 0.0, "silent_seconds": 0.0, "waited_seconds": 0.4,
-        "opening_seconds": 0.0, "syncing_seconds": 0.0, "syncs": 0, "storage_seconds": 11.0,
-        "storage_bytes": 1 << 26, "requests": 16, "rate": 1.0, "times": 1,
+        "opening_seconds": 0.0, "syncing_seconds": 0.0, "draining_seconds": 0.0, "syncs": 0,
+        "storage_seconds": 11.0, "storage_bytes": 1 << 26, "requests": 16, "rate": 1.0, "times": 1,
     }  # fmt: skip
     return PoolFile(**{**usual, **changes})
 

@@ -113,19 +113,26 @@ with open(f"{sys.argv[1]}/synced", "wb", buffering=0) as file:
     for number in range(5):
         file.write(bytes(100))
         os.fsync(file.fileno())
+with open(f"{sys.argv[1]}/dated", "wb", buffering=0) as file:
+    file.write(bytes(100))
+    os.utime(file.fileno(), (1, 1))
 """
 
 
 def test_the_verdict_counts_opens_and_syncs(folder: Path) -> None:
-    """Opens that were answered at once were not counted as waits at all."""
+    """Opens that were answered at once were not counted as waits at all, and files that were
+    drained before their times were set as synced."""
     words = [sys.executable, "-c", MANY, str(folder)]
     status, _, told = run_json(folder, "--pool", folder, "--", *words)
     ensure(status == 0, told)
     verdict = told["pool"]["verdict"]
-    ensure((verdict["files"], verdict["opens"], verdict["past"]) == (121, 121, 0), verdict)
+    ensure((verdict["files"], verdict["opens"], verdict["past"]) == (122, 122, 0), verdict)
     ensure(verdict["syncs"] == 5 and verdict["are_small"], verdict)
     (synced,) = (one for one in told["pool"]["files"] if one["path"].endswith("/synced"))
     ensure(0 < synced["syncing_seconds"] < synced["waited_seconds"], synced)
+    (dated,) = (one for one in told["pool"]["files"] if one["path"].endswith("/dated"))
+    ensure(0 < dated["draining_seconds"] < dated["waited_seconds"], dated)
+    ensure(dated["syncs"] == 0, dated)
     ensure(all(one["opening_seconds"] > 0 for one in told["pool"]["files"]), "an open took nothing")
 
 

@@ -79,6 +79,9 @@ class PoolFile:
     syncing_seconds: float
     """The part of `waited_seconds` that was waited for syncs: until the bytes were drained, and
     durable if that was asked for."""
+    draining_seconds: float
+    """The part of `waited_seconds` that was waited until the bytes were drained for another reason:
+    before the file's times, owner, mode or size were changed, or it left the pool."""
     syncs: int
     """How many syncs were waited for."""
     storage_seconds: float

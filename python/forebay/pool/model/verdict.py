@@ -22,6 +22,10 @@ _SECONDS_LEAST = 0.05
 """Waits below this are not worth a word about whether the pool paid."""
 _SHARE_LEAST = 0.01
 """So are waits below this share of the program's time."""
+_OPEN_SECONDS = 0.001
+"""What an open may take beyond the wait that is counted: its question and answer have a way."""
+_FULL_SHARE = 0.9
+"""A pool, or a file's window, that was filled to this share may have been too small."""
 _BY_CAPTURE = frozenset({"append", "stream", "copied", "inherited", "uncaptured"})
 """Reasons for going past the pool that a mounted one does not have."""
 _WINS_LEAST = 0.1
@@ -46,9 +50,12 @@ class Cause(Enum):
 
     OPENS = "opens"
     SYNCS = "syncs"
+    CHANGES = "changes"
+    """Changes of files' times, owner, mode or size, before which they had to be drained."""
     PAST = "past"
     """Most files went past the pool, which had to be emptied of them before."""
     ROOM = "room"
+    """Room in the pool, or in the window of a file, which was full."""
 
 
 @frozen
@@ -94,20 +101,21 @@ def verdict_of(end: PoolEnd, *, seconds: float | None) -> Verdict:
         past=sum(file.past_the_pool is not None for file in files),
         opens=sum(file.times for file in files),
     )
-    judgement, cause = _judged(found, seconds)
+    cause = _cause(found)
+    judgement = _judged(found, cause, seconds)
     return Verdict(
         judgement=judgement,
         waited_seconds=found.waited,
         is_at_least=status.files_dropped > 0 or cause is Cause.OPENS,
         without_seconds=_without(status),
-        cause=cause,
+        cause=cause if judgement is Judgement.COST else None,
         has_reads=status.read_ahead > 0,
         processes=max(status.clients_high, 1),
         files=found.files,
         past=found.past,
         mount_helps=any(file.reason in _BY_CAPTURE for file in files),
         opens=found.opens,
-        are_small=status.taken < _SMALL_BYTES_MAX * found.opens,
+        are_small=found.are_small,
         syncs=sum(file.syncs for file in files),
     )
 
@@ -120,20 +128,27 @@ class _Found:
     past: int
     opens: int
 
+    @property
+    def are_small(self) -> bool:
+        """Whether the files are small, on average."""
+        return self.status.taken < _SMALL_BYTES_MAX * self.opens
 
-def _judged(found: _Found, seconds: float | None) -> tuple[Judgement, Cause | None]:
+
+def _judged(found: _Found, cause: Cause | None, seconds: float | None) -> Judgement:
     status = found.status
     if not status.taken and found.past:
-        return Judgement.PAST, None
+        return Judgement.PAST
     # Processes may have waited at the same time, so that the program waited at least so long.
-    waited = found.waited / max(status.clients_high, 1)
-    if waited < max(_SECONDS_LEAST, _SHARE_LEAST * (seconds or 0.0)):
-        return Judgement.FINE, None
-    cause = _cause(found)
-    are_many_small = cause is Cause.OPENS and not _are_large(status)
+    processes = max(status.clients_high, 1)
+    waited = found.waited / processes
+    uncounted = _OPEN_SECONDS * found.opens / processes if cause is Cause.OPENS else 0.0
+    if waited < _SECONDS_LEAST or waited + uncounted < _SHARE_LEAST * (seconds or 0.0):
+        return Judgement.FINE
+    by_number = cause in (Cause.OPENS, Cause.CHANGES) and found.opens >= _MANY
+    are_many_small = by_number and not _are_large(status)
     if are_many_small or waited >= (1 - _WINS_LEAST) * status.storage_seconds:
-        return Judgement.COST, cause
-    return Judgement.FINE, None
+        return Judgement.COST
+    return Judgement.FINE
 
 
 def _without(status: PoolStatus) -> float | None:
@@ -154,11 +169,22 @@ def _cause(found: _Found) -> Cause | None:
     files = found.status.files
     opening = sum(file.opening_seconds for file in files)
     syncing = sum(file.syncing_seconds for file in files)
-    longest = max(opening, syncing, found.waited - opening - syncing)
+    draining = sum(file.draining_seconds for file in files)
+    longest = max(opening, syncing, draining, found.waited - opening - syncing - draining)
+    if longest <= 0:
+        return None
     if syncing == longest:
         return Cause.SYNCS
     if 2 * found.past >= found.files and found.past:
         return Cause.PAST
     if opening == longest:
         return Cause.OPENS if found.opens >= _MANY else None
-    return Cause.ROOM
+    if draining == longest:  # also that of files that left the pool
+        return Cause.PAST if found.past else Cause.CHANGES
+    return Cause.ROOM if _was_full(found.status) else None
+
+
+def _was_full(status: PoolStatus) -> bool:
+    """Whether the pool or the window of a file was full, or nearly so, at a time."""
+    fullest = max((file.high - _FULL_SHARE * file.window for file in status.files), default=-1.0)
+    return fullest >= 0 or status.high >= _FULL_SHARE * status.cap

@@ -10,9 +10,9 @@ from forebay.common.model.units import counted, human_bytes, human_seconds
 from forebay.common.report.output import plain
 from forebay.common.report.text_table import aligned
 from forebay.pool.model.pool import Lost, PoolEnd, PoolFile, PoolStatus, Rescued
-from forebay.pool.model.verdict import verdict_of
+from forebay.pool.model.verdict import Judgement, verdict_of
 from forebay.pool.report.drain_progress import hang_text
-from forebay.pool.report.verdict_text import verdict_text
+from forebay.pool.report.verdict_text import ended_text, verdict_text
 from forebay.pool.use_case.run_pool import PoolOutcome
 
 FILES_SHOWN_MAX = 20
@@ -48,12 +48,15 @@ def file_as_json(file: PoolFile) -> Any:
     }
 
 
-def outcome_as_json(outcome: PoolOutcome | None, *, seconds: float | None = None) -> Any:
-    """The member `pool` of the schema forebay.run/1. `seconds` is how long the program ran."""
+def outcome_as_json(
+    outcome: PoolOutcome | None, *, seconds: float | None = None, status: int = 0
+) -> Any:
+    """The member `pool` of the schema forebay.run/1. `seconds` is how long the program ran, and
+    `status` is that of the run."""
     if outcome is None:
         return None
     end = end_as_json(outcome.end, seconds=seconds)
-    text = verdict_text(verdict_of(outcome.end, seconds=seconds))
+    text = outcome_verdict(outcome, seconds=seconds, status=status)
     return {
         "paths": plain(outcome.paths),
         "gone": sorted(outcome.gone),
@@ -92,9 +95,19 @@ def end_as_json(end: PoolEnd, *, seconds: float | None = None) -> dict[str, Any]
     }
 
 
-def outcome_verdict(outcome: PoolOutcome, *, seconds: float) -> str:
-    """One line that says whether the pool paid. `seconds` is how long the program ran."""
-    return verdict_text(verdict_of(outcome.end, seconds=seconds))
+def outcome_verdict(outcome: PoolOutcome, *, seconds: float | None, status: int = 0) -> str:
+    """One line that says whether the pool paid. `seconds` is how long the program ran. Where it
+    failed (`status`), the line begins with what became of its bytes."""
+    end = outcome.end
+    verdict = verdict_of(end, seconds=seconds)
+    has_failed = status not in (0, end.exit_status)  # else it is the pool's status, if any
+    if not has_failed or not end.arrived or end.status is None or not end.status.taken:
+        return verdict_text(verdict)
+    whose = "it" if verdict.judgement is Judgement.FINE else "your program"
+    return (
+        f"{ended_text(status)}; all that it had written through the pool is in its files. "
+        f"{verdict_text(verdict, whose=whose)}"
+    )
 
 
 def stopped_verdict(end: PoolEnd) -> str:

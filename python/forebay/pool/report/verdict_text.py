@@ -1,8 +1,13 @@
 """Says in one plain sentence whether a pool paid, and if not, what to do."""
 
+import signal
+
 from forebay.common.model.units import counted
 from forebay.pool.model.verdict import Cause, Judgement, Verdict
 
+_SIGNALLED = 128
+"""Added to a signal's number, it is the exit status of a program that this signal has ended."""
+_SPOKEN_LEAST = 0.01
 _LEAVE_OFF = "Leave the pool off for this step"
 
 
@@ -30,6 +35,11 @@ def _cost_text(verdict: Verdict, whose: str, its: str) -> str:
     elif verdict.cause is Cause.SYNCS:
         syncs = counted(verdict.syncs, "sync")
         said = f"The pool won nothing: {waited}, mostly for {syncs}{without}."
+    elif verdict.cause is Cause.CHANGES:
+        said = (
+            f"The pool cost more than it won: {waited}, mostly until they were written, before it "
+            f"set their times, owner, mode or size{without}."
+        )
     elif verdict.cause is Cause.PAST:
         past = f"{_past(verdict)} went past it"
         said = f"The pool cost more than it won: {waited}, and {past}{without}."
@@ -62,13 +72,24 @@ def _waited(verdict: Verdict, whose: str, its: str) -> str:
 
 def _without(verdict: Verdict) -> str:
     seconds = verdict.without_seconds
-    return "" if seconds is None else f"; without the pool about {spoken(seconds)}"
+    if seconds is None:
+        return ""
+    about = "about " if seconds >= _SPOKEN_LEAST else ""
+    return f"; without the pool {about}{spoken(seconds)}"
+
+
+def ended_text(status: int) -> str:
+    """How the program ended, by its exit status as shells give it."""
+    number = status - _SIGNALLED
+    if number in set(signal.Signals):
+        return f"Your program was ended by {signal.Signals(number).name}"
+    return f"Your program ended with status {status}"
 
 
 def spoken(seconds: float) -> str:
     """A time as people say it: two digits are enough."""
-    if seconds < 0.01:
-        return "less than 0.01 s"
+    if seconds < _SPOKEN_LEAST:
+        return f"less than {_SPOKEN_LEAST} s"
     for limit, digits in ((0.1, 2), (10.0, 1)):
         if round(seconds, digits) < limit:
             return f"{seconds:.{digits}f} s"

@@ -145,7 +145,7 @@ def _lines(found: RunComparison, told: Collection[str], *, with_summary: bool) -
         yield from _time_lines(found)
     yield from _difference_lines(found)
     if found.reports:
-        yield from _report_lines(found.reports[-1], told)
+        yield from _report_lines(found.reports[-1], told, has_won=_has_won(found))
     if found.failure is None and not found.written.files and not found.differences:
         yield (
             "If the program writes elsewhere, by a full name, say where: --output-dir DIR. "
@@ -241,15 +241,23 @@ def _difference_text(one: FileDifference) -> str:
     return f"differs from byte {one.offset} on; {size}"
 
 
-def _report_lines(report: RunReport, told: Collection[str]) -> Iterator[str]:
-    """The notes that a reader needs about the last run with Forebay."""
+def _has_won(found: RunComparison) -> bool:
+    """Whether the program waited less with the pool, as far as runs were measured."""
+    waits = _waits(found)
+    return waits is not None and waits.without is not None and waits.without > waits.pool
+
+
+def _report_lines(report: RunReport, told: Collection[str], *, has_won: bool) -> Iterator[str]:
+    """The notes that a reader needs about the last run with Forebay. Where the runs have shown that
+    the pool has won (`has_won`), its numbers do not say otherwise: they are estimates."""
     if report.reasons:
         what = "was recorded" if report.pool is None else "went through the pool"
         yield f"Forebay changed nothing, as far as is known (nothing {what}):"
         yield from (f"  - {printable(one)}" for one in report.reasons)
     elif report.pool is not None:
         verdict = verdict_of(report.pool.end, seconds=report.seconds)
-        if verdict.judgement in (Judgement.COST, Judgement.PAST):
+        costs = verdict.judgement is Judgement.COST and not has_won
+        if costs or verdict.judgement is Judgement.PAST:
             yield outcome_verdict(report.pool, seconds=report.seconds)
     if report.pool is not None:
         yield from _missing_lines(report.pool.end)

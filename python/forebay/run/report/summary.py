@@ -47,7 +47,7 @@ def as_json(report: RunReport) -> Any:
         "jobs": plain(report.jobs),
         "files": files,
         "io_ranks": plain(report.worlds),
-        "pool": outcome_as_json(report.pool, seconds=report.seconds),
+        "pool": outcome_as_json(report.pool, seconds=report.seconds, status=report.status),
         "warnings": list(report.warnings),
         "nothing_recorded": list(report.reasons),
     }
@@ -62,7 +62,7 @@ def as_text(report: RunReport, *, told: Sequence[str] = (), with_legend: bool = 
 def _lines(report: RunReport, told: Sequence[str], *, with_legend: bool) -> Iterator[str]:
     yield f"── forebay: {human_seconds(report.seconds)} s, status {report.status}"
     if report.pool is not None and not report.reasons:
-        yield outcome_verdict(report.pool, seconds=report.seconds)
+        yield outcome_verdict(report.pool, seconds=report.seconds, status=report.status)
     for cut, count in Counter(report.worlds).items():
         times = "" if count == 1 else f", {count} times"
         seen = counted(cut.ranks - cut.io_ranks, "rank")

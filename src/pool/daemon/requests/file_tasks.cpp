@@ -41,11 +41,13 @@ NextStep FileTaskRequest::begin(const protocol::ClientQuestion& question,
     if (question.ask == QuestionKind::truncate && !session().may_write(question)) {
         return refuse(EBADF);
     }
-    return context().daemon.tickets.ask(question.slot, question.generation, task_of(question));
+    const pool::FileTask task = task_of(question);
+    kind_ = task.kind == pool::FileTask::Kind::sync ? WaitKind::sync : WaitKind::drain;
+    return context().daemon.tickets.ask(question.slot, question.generation, task);
 }
 
 NextStep FileTaskRequest::go_on() {
-    reply_about_file();
+    reply_about_file(kind_);
     return ReplyIsDue{};
 }
 

@@ -15,6 +15,8 @@ public:
 
 private:
     [[nodiscard]] NextStep go_on() override;
+
+    WaitKind kind_ = WaitKind::drain;
 };
 
 }  // namespace forebay::daemon

@@ -186,7 +186,7 @@ NextStep OpenFileRequest::register_file() {
     if (reason_ != pool::ThroughReason::none) {
         return daemon.tickets.ask(opened->slot, opened->generation, leave_for(reason_));
     }
-    reply_about_file();
+    reply_about_file(WaitKind::open);
     return ReplyIsDue{};
 }
 
@@ -210,7 +210,7 @@ NextStep OpenFileRequest::go_on() {
         return state_ == State::awaits_token ? request_token() : register_file();
     }
     close_if_unmapped();
-    reply_about_file();
+    reply_about_file(WaitKind::open);
     return ReplyIsDue{};
 }
 

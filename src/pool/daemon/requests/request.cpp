@@ -7,18 +7,6 @@
 
 namespace forebay::daemon {
 
-namespace {
-
-WaitKind kind_of(protocol::QuestionKind question) noexcept {
-    switch (question) {
-        case protocol::QuestionKind::open: return WaitKind::open;
-        case protocol::QuestionKind::sync: return WaitKind::sync;
-        default: return WaitKind::other;
-    }
-}
-
-}  // namespace
-
 ClientRequest::ClientRequest(RequestContext& context, Session& session, QueuedReply& reply)
     : context_{context},
       session_{&session},
@@ -61,13 +49,12 @@ void ClientRequest::session_ended() noexcept {
 
 void ClientRequest::finish() { queued().due = true; }
 
-void ClientRequest::reply_about_file() const {
+void ClientRequest::reply_about_file(WaitKind kind) const {
     expects(reply().slot < pool::files_max, "the file has a slot of the directory");
     DaemonContext& daemon = context_.daemon;
     const pool::FileSlot& file = daemon.directory.files[reply().slot];
     if (file.generation.load(relaxed) == reply().generation) {
-        daemon.statistics.waited(reply().slot, daemon.clocks.steady.now_ns() - asked_ns_,
-                                 kind_of(reply().ask));
+        daemon.statistics.waited(reply().slot, daemon.clocks.steady.now_ns() - asked_ns_, kind);
         reply().state = static_cast<std::uint32_t>(file.state.load(relaxed));
     }
 }

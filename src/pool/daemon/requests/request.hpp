@@ -6,6 +6,7 @@
 #include "foundation/ports/storage.hpp"
 #include "pool/daemon/requests/tickets.hpp"
 #include "pool/daemon/session.hpp"
+#include "pool/daemon/status/file_statistics.hpp"
 #include "pool/protocol/messages.hpp"
 
 #include <cstdint>
@@ -68,7 +69,7 @@ protected:
     [[nodiscard]] NextStep refuse(int error) const;
     // Fills in the file's present state, and adds the time that the client has waited to the file's
     // statistics.
-    void reply_about_file() const;
+    void reply_about_file(WaitKind kind) const;
 
 private:
     RequestContext& context_;

@@ -40,7 +40,7 @@ NextStep SettleRequest::go_on() {
             return next;
         }
     }
-    reply_about_file();
+    reply_about_file(WaitKind::drain);
     return ReplyIsDue{};
 }
 

@@ -69,6 +69,7 @@ void add_later(const FileTotals& later, FileTotals& totals) {
     totals.waited_ns += before.waited_ns;
     totals.opening_ns += before.opening_ns;
     totals.syncing_ns += before.syncing_ns;
+    totals.draining_ns += before.draining_ns;
     totals.syncs += before.syncs;
     totals.high = std::max(later.high, before.high);
     totals.taken += before.taken;
@@ -136,6 +137,8 @@ void FileStatistics::waited(std::uint32_t slot, std::int64_t ns, WaitKind kind) 
     } else if (kind == WaitKind::sync) {
         known.totals.syncing_ns += ns;
         ++known.totals.syncs;
+    } else {
+        known.totals.draining_ns += ns;
     }
 }
 

@@ -16,8 +16,9 @@
 
 namespace forebay::daemon {
 
-// The kind of a question about a file, as far as its answers are waited for differently.
-enum class WaitKind : std::uint8_t { open, sync, other };
+// Why a client waited for an answer about a file. `drain`: not for a sync, but to change its times,
+// owner, mode or size, or to let it leave the pool.
+enum class WaitKind : std::uint8_t { open, sync, drain };
 
 // The totals of one path, over all times that a file was known to the pool under it.
 struct FileTotals {
@@ -33,8 +34,9 @@ struct FileTotals {
     std::int64_t extents = 0;     // at present
     std::int64_t oldest_ns = 0;   // age of its oldest deposit
     std::int64_t waited_ns = 0;   // time that its clients waited for the daemon, added up
-    std::int64_t opening_ns = 0;  // the parts of it that they waited for opens and syncs
+    std::int64_t opening_ns = 0;  // the parts of it by WaitKind; the rest was for room
     std::int64_t syncing_ns = 0;
+    std::int64_t draining_ns = 0;
     std::int64_t syncs = 0;  // how many syncs they waited for
     // How long the file system has not answered, if requests are in flight.
     std::int64_t silent_ns = 0;

@@ -84,7 +84,7 @@ TEST_F(FileStatisticsTest, CountsAreTheSumsOverFilesThatAreKnownAndThatWere) {
               (SampledCounts{.taken = 150, .stored = 130, .outstanding = 30, .waited_ns = 10}));
 }
 
-TEST_F(FileStatisticsTest, TellsWaitsForOpensAndSyncsApartOverAllTimes) {
+TEST_F(FileStatisticsTest, TellsWaitsForOpensSyncsAndDrainingApartOverAllTimes) {
     FileStatistics statistics{directory};
     for (std::uint32_t generation = 0; generation <= 1; ++generation) {
         statistics.update();
@@ -93,7 +93,7 @@ TEST_F(FileStatisticsTest, TellsWaitsForOpensAndSyncsApartOverAllTimes) {
         statistics.waited(7, 10, WaitKind::open);
         statistics.waited(7, 100, WaitKind::sync);
         statistics.waited(7, 100, WaitKind::sync);
-        statistics.waited(7, 1000, WaitKind::other);
+        statistics.waited(7, 1000, WaitKind::drain);
         forget(file);
     }
     statistics.update();
@@ -101,6 +101,7 @@ TEST_F(FileStatisticsTest, TellsWaitsForOpensAndSyncsApartOverAllTimes) {
     ASSERT_EQ(totals.size(), 1U);
     EXPECT_EQ(totals[0].opening_ns, 20);
     EXPECT_EQ(totals[0].syncing_ns, 400);
+    EXPECT_EQ(totals[0].draining_ns, 2000);
     EXPECT_EQ(totals[0].syncs, 4);
     EXPECT_EQ(totals[0].waited_ns, 2420);
 }

@@ -82,6 +82,7 @@ Json json_of(const FileTotals& totals) {
             {"waited_seconds", seconds(totals.waited_ns)},
             {"opening_seconds", seconds(totals.opening_ns)},
             {"syncing_seconds", seconds(totals.syncing_ns)},
+            {"draining_seconds", seconds(totals.draining_ns)},
             {"syncs", totals.syncs},
             {"storage_seconds", storage},
             {"storage_bytes", totals.storage_bytes},
