@@ -156,6 +156,16 @@ def test_the_sentence_says_waits_where_they_are_known() -> None:
     )
 
 
+def test_an_estimate_does_not_contradict_what_was_measured() -> None:
+    """The pool's own numbers say that it won nothing, and the runs that it halved the time."""
+    full = pool_file(waited_seconds=10.5, high=1 << 28)
+    for processes in (1, 2):
+        reports = (report(full, clients_high=processes, storage_seconds=5.0),)
+        assert "won nothing" not in comparison_as_text(compared(reports=reports))
+        slower = compared(reports=reports, pairs=(pair(12, 12),))
+        assert "The pool won nothing" in comparison_as_text(slower)
+
+
 def test_of_several_processes_elapsed_times_are_compared() -> None:
     text = comparison_as_text(compared(reports=(report(pool_file(), clients_high=4),)))
     assert "Your program took 24 s without Forebay, 12 s with the pool;" in text

@@ -111,8 +111,17 @@ def wait_without(pairs: Sequence[RunPair], *, waited: float, processes: int) -> 
     """About how many seconds a program of one process waited for its files without the pool: what
     it ran longer, and what it `waited` with the pool. None if the times do not tell: it hardly ran
     longer, or has several processes, whose waits may overlap."""
-    plain = median(one.plain_seconds for one in pairs)
-    longer = plain - median(one.forebay_seconds for one in pairs)
-    if processes != 1 or longer < _GAIN_LEAST * plain:
+    if processes != 1 or not has_gained(pairs):
         return None
-    return longer + waited
+    return _longer(pairs) + waited
+
+
+def has_gained(pairs: Sequence[RunPair]) -> bool:
+    """Whether the runs without Forebay took longer, by more than runs of a program differ."""
+    plain = median(one.plain_seconds for one in pairs)
+    return _longer(pairs) >= _GAIN_LEAST * plain
+
+
+def _longer(pairs: Sequence[RunPair]) -> float:
+    plain = median(one.plain_seconds for one in pairs)
+    return plain - median(one.forebay_seconds for one in pairs)

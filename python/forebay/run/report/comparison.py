@@ -15,7 +15,14 @@ from forebay.pool.model.pool import EX_TEMPFAIL, PoolEnd
 from forebay.pool.model.verdict import Judgement, verdict_of
 from forebay.pool.report.text import durability_text, outcome_verdict
 from forebay.pool.report.verdict_text import spoken
-from forebay.run.model import Contrast, FileDifference, Side, speed_ratio, wait_without
+from forebay.run.model import (
+    Contrast,
+    FileDifference,
+    Side,
+    has_gained,
+    speed_ratio,
+    wait_without,
+)
 from forebay.run.report.summary import as_json, as_text
 from forebay.run.use_case.compare_runs import RunComparison, RunFailure
 from forebay.run.use_case.run_report import RunReport
@@ -145,7 +152,8 @@ def _lines(found: RunComparison, told: Collection[str], *, with_summary: bool) -
         yield from _time_lines(found)
     yield from _difference_lines(found)
     if found.reports:
-        yield from _report_lines(found.reports[-1], told, has_won=_has_won(found))
+        has_won = bool(found.pairs) and has_gained(found.pairs)
+        yield from _report_lines(found.reports[-1], told, has_won=has_won)
     if found.failure is None and not found.written.files and not found.differences:
         yield (
             "If the program writes elsewhere, by a full name, say where: --output-dir DIR. "
@@ -239,12 +247,6 @@ def _difference_text(one: FileDifference) -> str:
     same = f"both have {one.first_bytes} bytes"
     size = same if one.first_bytes == one.other_bytes else sizes
     return f"differs from byte {one.offset} on; {size}"
-
-
-def _has_won(found: RunComparison) -> bool:
-    """Whether the program waited less with the pool, as far as runs were measured."""
-    waits = _waits(found)
-    return waits is not None and waits.without is not None and waits.without > waits.pool
 
 
 def _report_lines(report: RunReport, told: Collection[str], *, has_won: bool) -> Iterator[str]:
