@@ -14,6 +14,7 @@ from forebay.run.report.summary import as_text
 from forebay.run.use_case.run_plan import RunRequest, plan_run
 from forebay.run.use_case.run_program import carry_out
 from forebay.run.use_case.run_report import RunReport
+from forebay.settings.model.given import Override
 
 MakeWorld = Callable[..., World]
 FILE = {
@@ -99,6 +100,20 @@ def test_where_the_program_wrote_instead_of_the_pool_is_told(
     changed(tmp_path / "pool" / "out")
     (told,) = why_empty(make_world(), "./program", "pool", pool=Path("pool")).reasons
     assert "by a program that the pool does not see" in told
+
+
+def test_a_mount_is_not_said_to_miss_programs(make_world: MakeWorld, tmp_path: Path) -> None:
+    """It leaves small files to the file system; it was said that their program is static."""
+    changed(tmp_path / "pool" / "out")
+    words = ("./static", "pool")
+    overrides = (Override("pool_mount", "require"),)
+    asked = RunRequest(command=words, pool=(Path("pool"),), overrides=overrides)
+    world = make_world()
+    (told,) = carry_out(plan_run(asked, world), world).reasons
+    assert f"{tmp_path}/pool/out was written below {tmp_path}/pool, and a file goes into" in told
+    (tmp_path / "pool" / "out").unlink()
+    (told,) = carry_out(plan_run(asked, world), world).reasons
+    assert told == f"The program wrote no file below {tmp_path}/pool."
 
 
 def test_what_mpi_wrote_elsewhere_is_told_as_well(make_world: MakeWorld, root: Path) -> None:

@@ -198,7 +198,8 @@ def test_a_pool_that_all_files_went_past_won_nothing(number: int, which: str) ->
     text = said(*files)
     assert text == (
         f"The pool won nothing: {which} went past it, for the reasons below. "
-        "Leave the pool off for this step, or mount it: --set pool_mount=auto."
+        "Leave the pool off for this step. "
+        "(Mounted, it takes these, too, if they have 256 KiB or more: --set pool_mount=auto.)"
     )
     full = said(file(taken=0, reason="no_room"))
     assert full.endswith("Leave the pool off for this step.")

@@ -5,6 +5,7 @@ import signal
 from forebay.common.model.units import counted
 from forebay.pool.model.verdict import Cause, Judgement, Verdict
 
+_MOUNT_IT = "(Mounted, it takes these, too, if they have 256 KiB or more: --set pool_mount=auto.)"
 _SIGNALLED = 128
 """Added to a signal's number, it is the exit status of a program that this signal has ended."""
 _SPOKEN_LEAST = 0.01
@@ -16,10 +17,10 @@ def verdict_text(verdict: Verdict, *, whose: str = "your program", its: str = "i
     if verdict.judgement is Judgement.INCOMPLETE:
         return f"Not all that {whose} wrote arrived: what is missing, and what to do, is below."
     if verdict.judgement is Judgement.PAST:
-        mount = ", or mount it: --set pool_mount=auto" if verdict.mount_helps else ""
+        mount = f" {_MOUNT_IT}" if verdict.mount_helps else ""
         return (
             f"The pool won nothing: {_past(verdict)} went past it, for the reasons below. "
-            f"{_LEAVE_OFF}{mount}."
+            f"{_LEAVE_OFF}.{mount}"
         )
     if verdict.judgement is Judgement.COST:
         return _cost_text(verdict, whose, its)

@@ -26,6 +26,8 @@ class Traces:
     programs: tuple[ProgramFacts, ...]
     ending: str | None
     is_ours: bool
+    is_mounted: bool = False
+    """Whether the kernel brought the calls of every program to the pool."""
 
 
 def is_empty(outcome: PoolOutcome) -> bool:
@@ -43,6 +45,8 @@ def reasons_for_an_empty_pool(outcome: PoolOutcome, traces: Traces) -> tuple[str
     if given_up := [note for note in (status.notes if status else ()) if _THROUGH in note]:
         return tuple(given_up)
     paths = ", ".join(str(path) for path in outcome.paths)
+    if traces.is_mounted:
+        return _reasons_in_a_mount(outcome, traces, paths)
     unseen = [one for one in traces.written if _is_below(one, outcome.paths)]
     elsewhere = [one for one in traces.written if one not in unseen]
     beyond_reach = [
@@ -77,6 +81,20 @@ def reasons_for_an_empty_pool(outcome: PoolOutcome, traces: Traces) -> tuple[str
             "took them out), or it is statically linked."
         )
     return tuple(reasons)
+
+
+def _reasons_in_a_mount(outcome: PoolOutcome, traces: Traces, paths: str) -> tuple[str, ...]:
+    """A mount sees every program, and keeps small files from the pool
+    (src/pool/mount/files/pool_route.hpp)."""
+    written = [one for one in traces.written if _is_below(one, outcome.paths)]
+    if written:
+        return (
+            f"{_listed(written)} written below {paths}, and a file goes into a mounted pool when "
+            "256 KiB were written to it: smaller ones are with the file system at once, and gain "
+            "nothing.",
+        )
+    failed = (f"The program {traces.ending}, maybe before it wrote anything.",)
+    return (*(failed if traces.ending else ()), f"The program wrote no file below {paths}.")
 
 
 def _is_below(path: Path, paths: Sequence[Path]) -> bool:

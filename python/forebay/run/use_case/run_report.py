@@ -95,6 +95,7 @@ def _empty_pool(
         is_ours=plan.launcher is None
         and [one.linkage for one in plan.programs] == [Linkage.DYNAMIC]
         and not starts_others(plan.words),
+        is_mounted=plan.pool is not None and plan.pool.mounts is not None,
     )
     return reasons_for_an_empty_pool(outcome, traces)
 
