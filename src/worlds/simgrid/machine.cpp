@@ -303,6 +303,19 @@ SimulatedMachine::Ticket SimulatedMachine::receive(std::int32_t rank, const Rout
     return ticket;
 }
 
+void SimulatedMachine::fetch(std::int32_t rank, std::int32_t from, std::int64_t bytes,
+                             std::function<void()> arrived) {
+    settle(rank);
+    const auto message = std::make_shared<Message>();
+    message->from.rank = from;
+    message->from.bytes = bytes;
+    message->fetched = [this, rank, arrived = std::move(arrived)] {
+        arrived();
+        happened_to(rank);
+    };
+    set_off(message, host_of(rank));
+}
+
 void SimulatedMachine::match(Post& post) {
     while (!post.sent.empty() && !post.wanted.empty()) {
         const SharedMessage message = std::move(post.sent.front());
@@ -361,7 +374,9 @@ void SimulatedMachine::take_in(const SharedMessage& message, std::int32_t host) 
 void SimulatedMachine::arrive_at(double time, const SharedMessage& message) {
     Timer::set(time, [this, message] {
         message->there = true;
-        if (message->to) {
+        if (message->fetched) {
+            message->fetched();
+        } else if (message->to) {
             deliver(*message);
         }
     });

@@ -68,6 +68,11 @@ public:
     Ticket receive(std::int32_t rank, const Route& route, std::span<std::byte> bytes);
     std::optional<std::size_t> done(std::int32_t rank, Ticket ticket);
     void absent(std::int32_t rank, std::int64_t bytes) { at(rank).absent = bytes; }
+    // Fetches bytes that do not exist from the memory of the rank `from`, as the receiver of a
+    // rendezvous does by RDMA: as a message of that size, but neither rank's core works. Calls
+    // `arrived` and wakes `rank` if it sleeps briefly.
+    void fetch(std::int32_t rank, std::int32_t from, std::int64_t bytes,
+               std::function<void()> arrived);
 
     // Starts a request; `through` is called with its errno when it is done.
     using Through = std::function<void(int)>;
@@ -117,6 +122,7 @@ private:
         std::optional<End> to;  // the matching receive
         bool set_off = false;
         bool there = false;
+        std::function<void()> fetched;  // of a fetch, which no receive is posted for
     };
     // Owned by the post until it is matched, and by the timer that carries it.
     using SharedMessage = std::shared_ptr<Message>;

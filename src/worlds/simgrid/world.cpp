@@ -284,6 +284,9 @@ RankLife life_of(SimulatedMachine& machine, NodeMounts& mounts, std::int32_t ran
         machine.settle(rank);
         machine.later(to.value(), node.link_latency + node.message_time, std::move(arrives));
     };
+    life.fetch = [&machine, rank](Rank from, std::int64_t bytes, std::function<void()> arrived) {
+        machine.fetch(rank, from.value(), bytes, std::move(arrived));
+    };
     life.ask = [&machine, rank](MetadataCall what) {
         ask_metadata(machine, rank,
                      what == MetadataCall::open ? &SimulatedLustre::open : &SimulatedLustre::close);

@@ -75,6 +75,11 @@ struct RankLife {
     // Sends a message whose sending costs `message_time`. When it arrives, `arrives` is called, and
     // the rank `to` returns from wait_for_anything.
     std::function<void(Rank to, std::function<void()> arrives)> tell;
+    // Starts fetching `bytes` bytes that do not exist from the memory of the rank `from`, as the
+    // receiver of a large message does by RDMA: they pass both interfaces, or the node's memory.
+    // When they are here, `arrived` is called, and this rank returns from wait_for_anything. What
+    // the cores do about the message is not charged.
+    std::function<void(Rank from, std::int64_t bytes, std::function<void()> arrived)> fetch;
     // Opens or closes a file at the metadata server, and waits for it.
     std::function<void(MetadataCall)> ask;
     // Creates and opens a file of this many objects.

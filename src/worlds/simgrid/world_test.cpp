@@ -216,6 +216,24 @@ TEST(Waiting, ForAnythingEndsWithAMessage) {
     EXPECT_NEAR(told[1][0], 0.02, 1e-5);
 }
 
+// Rank 2 fetches from another node, rank 3 from its own.
+TEST(Fetches, TakeAsLongAsAMessageOfThatSize) {
+    const auto told = run_alone(simple(), hosts_of_ranks(2, 2), [](RankPorts& ports) {
+        const std::int32_t rank = ports.communicator.place().rank.value();
+        const ports::Word nothing{0};
+        int arrived = 0;
+        if (rank >= 2) {
+            ports.life.fetch(Rank{rank == 2 ? 0 : 2}, megabyte, [&arrived] { ++arrived; });
+            while (arrived == 0) {
+                ports.life.wait_for_anything(nothing, 0, 1);
+            }
+        }
+        return Times{seconds(ports)};
+    });
+    EXPECT_NEAR(told[2][0], 0.001 + 1e-6, 1e-6) << "through the interfaces";
+    EXPECT_NEAR(told[3][0], 2 * 1e-4, 1e-6) << "through the node's memory";
+}
+
 // The time when both ranks have written a megabyte, each to its own file.
 double write_two(const FilePlace& one, const FilePlace& other) {
     const auto told = run_alone(simple(), hosts_of_ranks(2, 1), [&](RankPorts& ports) {
