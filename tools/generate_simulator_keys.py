@@ -24,6 +24,7 @@ KINDS = {
 SUBJECTS = {
     "collective": ("CollectiveExperiment", "worlds/simulate/experiment.hpp"),
     "pool": ("PoolExperiment", "worlds/simulate/pool_experiment.hpp"),
+    "io_ranks": ("IoRanksExperiment", "worlds/simulate/io_ranks_experiment.hpp"),
     "independent": ("IndependentExperiment", "worlds/simulate/independent.hpp"),
 }
 

@@ -199,9 +199,9 @@ def test_wrong_words_are_explained() -> None:
         run(variants=("romio",))
 
 
-@pytest.mark.parametrize("command_line", ["collective", "pool", "independent"])
+@pytest.mark.parametrize("command_line", ["collective", "pool", "io_ranks", "independent"])
 def test_the_help_has_every_key_of_the_native_program(command_line: str, command: Command) -> None:
-    words = [] if command_line == "collective" else [command_line]
+    words = [] if command_line == "collective" else [command_line.replace("_", "-")]
     lines = simulator().run([*words, "--help"]).splitlines()
     native = [tuple(line.split(maxsplit=1)) for line in lines if line.startswith("  ")]
     keys = simulator_keys()

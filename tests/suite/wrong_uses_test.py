@@ -235,6 +235,8 @@ simulate laptop nodes=0 ## nodes
 simulate laptop nodez=1 ## nodez
 simulate laptop nodes ## nodes
 simulate laptop link_rate=fast ## link_rate
+simulate --io-ranks laptop io_ranks=0 ## io_ranks
+simulate --io-ranks laptop --variant romio ## romio
 """
 LONG = "long" * 30
 

@@ -16,14 +16,17 @@ from forebay.common.options import FormatOption, option
 from forebay.common.report.output import json_pretty, plain
 from forebay.simulate import SHORT_HELP
 from forebay.simulate.files import NativeSimulator, simulator_keys
+from forebay.simulate.model.io_ranks import OUTPUT_VARIANTS, OutputSimulation
 from forebay.simulate.model.keys import Keys, SimulatorKeys
 from forebay.simulate.model.simulation import VARIANTS, Simulation
 from forebay.simulate.report.independent import show_independent_simulation
+from forebay.simulate.report.io_ranks import show_output_simulations
 from forebay.simulate.report.pool import show_pool_simulation
 from forebay.simulate.use_case import (
     SimulateRequest,
     simulate,
     simulate_independent,
+    simulate_output,
     simulate_pool,
 )
 
@@ -35,7 +38,7 @@ def _listed(keys: Keys) -> str:
 _HELP = """Run Forebay's engine on a simulated machine: thousands of ranks, a modelled Lustre.
 
 PLATFORM is a file, or the name of one that comes with Forebay: tsubame-2.5-thin, lustre-96-ost,
-laptop. Times and amounts in the result are virtual: the machine's, not this one's.
+tianhe-2, laptop. Times and amounts in the result are virtual: the machine's, not this one's.
 
 The simulator, forebay_sim, is built where SimGrid is installed (Debian: libsimgrid-dev).
 
@@ -55,6 +58,15 @@ node's pool, which drains while the program computes. Shown is how long it waits
 KEY=VALUE then changes the platform, the program, or the pool:
 {pool}
 
+With --io-ranks: a program whose ranks hand over their patches of every burst, in the ways of
+--variant: gather (rank 0 collects and writes), io-ranks (dedicated ranks collect a burst, and write
+it while the program computes: the overlapped storage of 2019), pool (every rank writes into the
+pool of its node), output (the output API transposes to a few writers a node, through the pool).
+
+\b
+KEY=VALUE then changes the platform, the program, its I/O ranks, or the pool:
+{io_ranks}
+
 With --independent: processes that read or write by themselves, as IOR does: each opens, makes one
 call after the other, and closes. What they read and write goes through the file system's client
 of their node.
@@ -73,6 +85,7 @@ Examples:
   forebay simulate --pool lustre-96-ost nodes=8 burst_bytes=64GiB interval=1s pool_window=64MiB
   forebay simulate --pool lustre-96-ost nodes=8 burst_bytes=4GiB files=3 writers=1 --format json
   forebay simulate --pool lustre-96-ost nodes=8 input_bytes=256MiB
+  forebay simulate --io-ranks tianhe-2 ranks=6144 io_ranks=10 spread=10
   forebay simulate --independent lustre-96-ost processes=256 per_node=8 stripe_count=16
   forebay simulate --independent lustre-96-ost processes=256 read=1 same=1 process_bytes=128MiB
 
@@ -91,6 +104,7 @@ def help_text(keys: SimulatorKeys) -> str:
         platform=_listed(keys.platform),
         collective=_listed(keys.collective),
         pool=_listed(keys.pool),
+        io_ranks=_listed(keys.io_ranks),
         independent=_listed(keys.independent),
     )
 
@@ -102,10 +116,18 @@ def simulate_command(
         typer.Argument(metavar="[KEY=VALUE]...", help="Changes of the platform or the experiment."),
     ] = None,
     variant: Annotated[
-        Optional[list[str]], option("--variant", "NAME", f"One of {', '.join(VARIANTS)}; any k.")
+        Optional[list[str]],
+        option(
+            "--variant",
+            "NAME",
+            f"One of {', '.join(VARIANTS)}; any k. With --io-ranks: {', '.join(OUTPUT_VARIANTS)}.",
+        ),
     ] = None,
     pool: Annotated[
         bool, typer.Option("--pool", help="A program's output, without and with the pool.")
+    ] = False,
+    io_ranks: Annotated[
+        bool, typer.Option("--io-ranks", help="A program's output, by I/O ranks and otherwise.")
     ] = False,
     independent: Annotated[
         bool, typer.Option("--independent", help="Processes that read or write by themselves.")
@@ -113,9 +135,14 @@ def simulate_command(
     form: FormatOption = Format.TEXT,
 ) -> None:
     """Simulates each variant and prints the results."""
-    _check(variant=bool(variant), pool=pool, independent=independent)
+    _check(variant=bool(variant), pool=pool, io_ranks=io_ranks, independent=independent)
     if pool:
         show_pool_simulation(simulate_pool(platform, settings or [], NativeSimulator()), form)
+        return
+    if io_ranks:
+        variants = variant or OUTPUT_VARIANTS
+        asked = SimulateRequest(platform=platform, variants=variants, settings=settings or [])
+        _simulate_output(asked, form)
         return
     if independent:
         found = simulate_independent(platform, settings or [], NativeSimulator())
@@ -138,14 +165,35 @@ def simulate_command(
     raise typer.Exit(_status(results))
 
 
-def _check(*, variant: bool, pool: bool, independent: bool) -> None:
+def _simulate_output(request: SimulateRequest, form: Format) -> None:
+    """Shows each variant of a program's output. Raises UsageError if there is none of a name."""
+    for one in request.variants:
+        if one not in OUTPUT_VARIANTS:
+            raise UsageError(
+                f"cannot simulate --variant {one} with --io-ranks (its variants are: "
+                f"{', '.join(OUTPUT_VARIANTS)}). Name one of them."
+            )
+    results: list[OutputSimulation] = []
+    try:
+        results.extend(simulate_output(request, NativeSimulator()))
+    finally:  # if a variant fails, print the results of those before it
+        if results:
+            show_output_simulations(results, form)
+
+
+def _check(*, variant: bool, pool: bool, io_ranks: bool, independent: bool) -> None:
     """Raises UsageError if options are given that exclude each other."""
-    given = {"--variant": variant, "--pool": pool, "--independent": independent}
+    given = {
+        "--variant": variant and not io_ranks,
+        "--pool": pool,
+        "--io-ranks": io_ranks,
+        "--independent": independent,
+    }
     both = [name for name, is_there in given.items() if is_there]
     if len(both) > 1:
         raise UsageError(
-            f"cannot simulate {both[0]} with {both[1]} (variants are of collective calls, and the "
-            "others are programs of their own). Leave one of them out."
+            f"cannot simulate {both[0]} with {both[1]} (variants are of collective calls and of "
+            "--io-ranks, and the others are programs of their own). Leave one of them out."
         )
 
 

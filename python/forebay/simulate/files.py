@@ -145,6 +145,7 @@ def _keys(table: Mapping[str, Any]) -> SimulatorKeys:
         platform=_named(table["platform"]),
         collective=of("collective"),
         pool=of("pool"),
+        io_ranks=of("io_ranks"),
         independent=of("independent"),
     )
 

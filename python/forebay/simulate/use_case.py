@@ -9,6 +9,11 @@ from forebay.simulate.model.independent import (
     independent_words_of,
     parse_independent_simulation,
 )
+from forebay.simulate.model.io_ranks import (
+    OutputSimulation,
+    output_words_of,
+    parse_output_simulation,
+)
 from forebay.simulate.model.keys import SimulatorKeys
 from forebay.simulate.model.pool import (
     PoolSimulation,
@@ -56,6 +61,14 @@ def simulate_pool(platform: str, settings: Sequence[str], simulator: Simulator) 
     """Simulates a program that alternates computing and output, without and with the pool."""
     words = pool_words_of(simulator.platform(platform), settings, simulator.keys())
     return parse_pool_simulation(simulator.run(words))
+
+
+def simulate_output(request: SimulateRequest, simulator: Simulator) -> Iterator[OutputSimulation]:
+    """Yields the result of each variant of a program's output as it is finished."""
+    platform, keys = simulator.platform(request.platform), simulator.keys()
+    for variant in request.variants:
+        words = output_words_of(platform, variant=variant, settings=request.settings, keys=keys)
+        yield parse_output_simulation(simulator.run(words))
 
 
 def simulate_independent(

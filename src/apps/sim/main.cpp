@@ -2,6 +2,7 @@
 // key=value; `forebay simulate` passes them.
 #include "foundation/base/printable.hpp"
 #include "worlds/simulate/independent_options.hpp"
+#include "worlds/simulate/io_ranks_options.hpp"
 #include "worlds/simulate/options.hpp"
 #include "worlds/simulate/pool_options.hpp"
 
@@ -46,6 +47,11 @@ int main(int argc, char** argv) {
         if (!words.empty() && words.front() == "pool") {
             return simulate({words.begin() + 1, words.end()}, forebay::sim::pool_help(),
                             forebay::sim::parse_pool_options);
+        }
+        // A program that computes and writes in turns, with and without I/O ranks.
+        if (!words.empty() && words.front() == "io-ranks") {
+            return simulate({words.begin() + 1, words.end()}, forebay::sim::io_ranks_help(),
+                            forebay::sim::parse_io_ranks_options);
         }
         // Processes that read or write independently of each other.
         if (!words.empty() && words.front() == "independent") {

@@ -33,8 +33,12 @@ PoolOutcome::Way way_of(const PoolExperiment& experiment, const std::vector<Plai
     PoolOutcome::Way way;
     double began = 0;
     double ended = 0;
+    double opening = 0;
+    double closing = 0;
     for (const PlainAndPooled& one : told) {
         const PoolTold& rank = one.*which;
+        opening = std::max(opening, rank.opening);
+        closing = std::max(closing, rank.closing);
         began = std::max(began, rank.began);
         ended = std::max(ended, rank.ended);
         way.gathered = std::max(way.gathered, rank.gathered);
@@ -43,6 +47,7 @@ PoolOutcome::Way way_of(const PoolExperiment& experiment, const std::vector<Plai
         way.reading = std::max(way.reading, rank.reading);
         way.input += rank.input;
     }
+    way.metadata = opening + closing;
     way.seconds = ended - began;
     way.exposed = way.seconds - static_cast<double>(experiment.steps) * experiment.interval;
     return way;
@@ -86,7 +91,9 @@ Result<PoolOutcome> run(const PoolExperiment& experiment) {
         PoolProgram program{world, ports};
         PlainAndPooled& mine =
             told[place.rank.position() - place.node.position() - daemons_per_node];
-        mine.plain = program.run_plain();
+        if (!experiment.pooled_only) {
+            mine.plain = program.run_plain();
+        }
         world.begin_pool(ports);
         mine.pooled = program.run_pooled();
     });

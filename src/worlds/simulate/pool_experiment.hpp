@@ -25,6 +25,11 @@ struct PoolExperiment {
     std::int64_t files = 1;                            // per writer and burst
     bool new_files = false;                            // each burst creates new files
     std::int32_t stripe_count = 0;                     // of each file; 0: all targets
+    // Not 0: the program uses the output API. Each writer has a consecutive part of every file and
+    // gets it from all ranks whose patches have elements there (worlds/simulate/transposition), in
+    // pieces of `row_bytes`. A variable has so many levels.
+    std::int64_t levels = 0;
+    std::int64_t row_bytes = 256;
 
     // Before the first computing phase, every rank reads one whole file in pieces of 1 MiB; 0: no
     // file.
@@ -33,6 +38,7 @@ struct PoolExperiment {
     std::int32_t readers = 0;
     double pass_rate = 1e9;  // bytes per second at which a core passes it on
 
+    bool pooled_only = false;  // The run without the pool is left out.
     // Without the pool: a writer's requests in flight at a target.
     std::int32_t plain_in_flight = 8;
 
@@ -60,6 +66,7 @@ struct PoolOutcome {
         double gathered = 0;  // the longest time that a writer gathered data
         double longest = 0;   // the longest burst of a writer
         std::int64_t requests = 0;
+        double metadata = 0;      // in `exposed`: opening files before computing, and closing them
         double reading = 0;       // the longest time that a rank read its input
         std::int64_t input = 0;   // bytes that the file system delivered for it
         std::int64_t passed = 0;  // bytes that nodes passed on to each other

@@ -1,10 +1,10 @@
 // The phases of the program: input, computing, bursts, and the change from one run to the other.
 #include "worlds/simulate/pool_program.hpp"
 
-#include "pool/core/flush/request_cutter.hpp"
-#include "storage/transfer/channel.hpp"
+#include "worlds/simulate/direct_writes.hpp"
 #include "worlds/simulate/imagined_bytes.hpp"
 #include "worlds/simulate/pool_reading.hpp"
+#include "worlds/simulate/transposition.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -13,10 +13,19 @@ namespace forebay::sim {
 
 namespace {
 
-FileStripes stripes_of(const PoolExperiment& experiment) {
-    const auto targets = static_cast<std::int32_t>(experiment.platform.target.count);
-    const std::int32_t wanted = experiment.stripe_count;
-    return {wanted == 0 ? targets : std::min(wanted, targets), experiment.platform.stripe_bytes};
+double messages_of(const PoolExperiment& experiment) {
+    if (experiment.levels == 0) {
+        return 0;
+    }
+    const std::int64_t ranks = ranks_of(experiment);
+    const std::int64_t writers = writers_of(experiment);
+    const PatchGrid grid = patch_grid(ranks, experiment.levels);
+    std::size_t rows = 0;
+    for (std::int64_t writer = 0; writer < writers; ++writer) {
+        rows += rows_for(grid, writer, writers).size();
+    }
+    return static_cast<double>(rows) * static_cast<double>(grid.columns * experiment.files) /
+           static_cast<double>(ranks);
 }
 
 }  // namespace
@@ -49,6 +58,7 @@ Result<std::unique_ptr<PoolWorld>> PoolWorld::make(const PoolExperiment& experim
                                                    .logs = *std::move(logs),
                                                    .clean = *std::move(clean),
                                                    .scratch = {}}};
+    world->messages = messages_of(experiment);
     world->scratch.resize(experiment.input_bytes > 0 ? pool::block_bytes : 0);
     world->nodes.resize(nodes);
     return world;
@@ -69,7 +79,7 @@ NodeShape PoolWorld::shape_of(std::int32_t node, double began) const {
         static_cast<std::size_t>(node) * sizeof(pool::Directory), sizeof(pool::Directory));
     shape.pool = experiment.pool;
     shape.pool.shared = true;  // The pool reports forgotten files to the token manager.
-    shape.stripes = stripes_of(experiment);
+    shape.stripes = stripes_on(experiment.platform, experiment.stripe_count);
     shape.targets = static_cast<std::int32_t>(experiment.platform.target.count);
     shape.job_end = experiment.job_end == 0 ? 0 : began + experiment.job_end;
     shape.clean = clean.bytes();
@@ -130,25 +140,40 @@ PoolTold PoolProgram::run(How how) {
     if (experiment_.input_bytes > 0) {
         read_input(how, told);
     }
+    const double begin = now();
     for (std::int64_t file = 0; writer_ && !experiment_.new_files && file < experiment_.files;
          ++file) {
         open(how, number_of(0, file), told);
     }
+    told.opening = now() - begin;
     for (std::int64_t step = 0; step < experiment_.steps; ++step) {
         ports_.life.compute(experiment_.interval);
+        if (experiment_.levels > 0) {
+            pack();
+        }
         world_.barrier.meet(ports_);
         if (writer_) {
             burst(how, step, told);
         }
     }
+    const double computed = now();
     while (!open_.empty()) {
         close(how, open_.begin()->first);
     }
     ports_.life.compute(0);
     told.ended = now();
+    told.closing = told.ended - computed;
     told.waited = daemon_ ? daemon_->waited() : 0;
     world_.barrier.meet(ports_);
     return told;
+}
+
+std::int64_t PoolProgram::write_past_pool(ports::FileStorage& storage, const Extent& what) {
+    return write_directly(storage, ports_.clock,
+                          {.stripes = stripes_on(experiment_.platform, experiment_.stripe_count),
+                           .in_flight = experiment_.plain_in_flight,
+                           .request_bytes_max = experiment_.pool.request_bytes_max},
+                          what);
 }
 
 // Files of one writer have consecutive numbers, so they start on consecutive targets.
@@ -188,7 +213,11 @@ void PoolProgram::read_input(How how, PoolTold& told) {
 
 void PoolProgram::burst(How how, std::int64_t step, PoolTold& told) {
     const double begin = now();
-    gather();
+    if (experiment_.levels > 0) {
+        transpose();
+    } else {
+        gather();
+    }
     told.gathered += now() - begin;
     for (std::int64_t file = 0; file < experiment_.files; ++file) {
         const std::int64_t number = number_of(step, file);
@@ -220,6 +249,46 @@ void PoolProgram::gather() {
     const double link = static_cast<double>((others - here) * each) / platform.link_rate;
     const double core = static_cast<double>(others * each) / platform.copy_rate;
     ports_.life.compute(std::max(link, core) + static_cast<double>(others) * platform.message_time);
+}
+
+void PoolProgram::pack() {
+    const std::int64_t bytes = experiment_.burst_bytes / ranks_of(experiment_);
+    ports_.imagined->copied({bytes, bytes / experiment_.row_bytes + 1});
+    ports_.life.compute(world_.messages * experiment_.platform.node.message_time);
+}
+
+// The patches of one node are fetched together; each costs a message nevertheless. The writer puts
+// them into order when it has all of them.
+void PoolProgram::transpose() {
+    const adapters::NodePlatform& platform = experiment_.platform.node;
+    const PatchGrid grid = patch_grid(ranks_of(experiment_), experiment_.levels);
+    const auto burst = static_cast<double>(experiment_.burst_bytes);
+    std::int64_t messages = 0;
+    std::int64_t asked = 0;
+    std::int64_t arrived = 0;
+    for (const PatchRow& row : rows_for(grid, *writer_, writers_of(experiment_))) {
+        const std::int64_t behind = row.first + row.ranks;
+        for (std::int64_t first = row.first; first < behind;) {
+            const std::int64_t node = first / platform.ranks;
+            const std::int64_t here = std::min((node + 1) * platform.ranks, behind) - first;
+            const double part = static_cast<double>(here) / static_cast<double>(row.ranks);
+            const std::int64_t actor = first + (node + 1) * daemons_per_node;
+            ports_.life.fetch(Rank{static_cast<std::int32_t>(actor)},
+                              static_cast<std::int64_t>(burst * row.share * part),
+                              [&arrived] { ++arrived; });
+            ++asked;
+            messages += here * experiment_.files;
+            first += here;
+        }
+    }
+    const ports::Word never{0};
+    while (arrived < asked) {
+        constexpr double long_enough = 1e4;
+        ports_.life.wait_for_anything(never, 0, long_enough);
+    }
+    const std::int64_t bytes = file_bytes_of(experiment_) * experiment_.files;
+    ports_.imagined->copied({bytes, bytes / experiment_.row_bytes + 1});
+    ports_.life.compute(static_cast<double>(messages) * platform.message_time);
 }
 
 // With the pool, the daemon opens the file a second time, and the rank waits for that.
@@ -258,24 +327,9 @@ void PoolProgram::write(How how, std::int64_t step, std::int64_t file, PoolTold&
         }
     }
     if (taken < length) {
-        told.requests += write_directly(*open.storage, {begin + taken, length - taken});
+        told.requests += write_past_pool(*open.storage, {begin + taken, length - taken});
     }
     told.bytes += length.bytes();
-}
-
-std::int64_t PoolProgram::write_directly(ports::FileStorage& storage, const Extent& what) {
-    const FileStripes stripes = stripes_of(experiment_);
-    transfer::FixedGate gate{stripes.targets, experiment_.plain_in_flight};
-    transfer::Channel channel{storage, gate, ports_.clock, transfer::ChannelOptions{}};
-    channel.begin(0, std::make_unique<pool::RequestCutter>(
-                         std::vector<ports::Piece>{{what.begin, imagined_bytes(what.length)}},
-                         stripes, experiment_.pool.request_bytes_max));
-    while (!channel.finished(0)) {
-        if (!channel.run_once()) {
-            channel.block();
-        }
-    }
-    return channel.requests();
 }
 
 }  // namespace forebay::sim

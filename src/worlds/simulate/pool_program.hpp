@@ -28,6 +28,7 @@ struct PoolWorld {
 
     const PoolExperiment& experiment;
     RankBarrier barrier;
+    double messages = 0;  // that a rank sends in a transposition, on average
     std::vector<std::unique_ptr<PoolNode>> nodes;
     ports::Word turn_of_pool{0};  // 1: the run without the pool is over
     ports::Word daemons{0};       // number of daemons that have started
@@ -56,6 +57,8 @@ struct PoolTold {
     std::int64_t opened = 0;
     double reading = 0;
     std::int64_t input = 0;
+    double opening = 0;  // files before the program
+    double closing = 0;  // and after it
 };
 
 class PoolProgram {
@@ -76,11 +79,14 @@ private:
     void read_input(How how, PoolTold& told);
     void burst(How how, std::int64_t step, PoolTold& told);
     void gather();
+    // Both as in the output API, and by all ranks.
+    void pack();
+    void transpose();
     void open(How how, std::int64_t number, PoolTold& told);
     void close(How how, std::int64_t number);
     void write(How how, std::int64_t step, std::int64_t file, PoolTold& told);
     // Writes `what` past the pool. Returns the number of requests.
-    std::int64_t write_directly(ports::FileStorage& storage, const Extent& what);
+    std::int64_t write_past_pool(ports::FileStorage& storage, const Extent& what);
     [[nodiscard]] std::int64_t number_of(std::int64_t step, std::int64_t file) const;
     [[nodiscard]] double now() const { return adapters::seconds(ports_); }
     [[nodiscard]] PoolNode& node() const;

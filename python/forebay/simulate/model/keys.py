@@ -18,6 +18,7 @@ class SimulatorKeys:
     platform: Keys
     collective: Keys
     pool: Keys
+    io_ranks: Keys
     independent: Keys
 
     def check(self, words: Iterable[str], keys: Keys, *more: str) -> None:
