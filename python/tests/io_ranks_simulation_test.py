@@ -4,7 +4,7 @@ that can be computed by hand: src/worlds/simulate/io_ranks_experiment_test.cpp."
 
 import json
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import pytest
@@ -82,25 +82,41 @@ def exposed(native: NativeSimulator, variant: str, *settings: str) -> float:
     return next(simulate_output(asked, native)).exposed_each
 
 
-def expect_published_order(native: NativeSimulator, ranks: int) -> None:
-    """The paper's order, and that ours exposes half of its best at most."""
+def expect_published_order(native: NativeSimulator, ranks: int, *, pool_most: float) -> None:
+    """The paper's order, and that the output API exposes half of its simulated best at most, and
+    the pool `pool_most` seconds."""
     by = partial(exposed, native, "io-ranks", f"ranks={ranks}")
     two, spread = by("io_ranks=2"), by("io_ranks=2", "spread=2")
     ten, best = by("io_ranks=10"), by("io_ranks=10", "spread=10")
     assert exposed(native, "gather", f"ranks={ranks}") > two > spread
     assert spread > ten > best
-    short = ("steps=2", "interval=2s")  # less time to drain, and to simulate
-    for ours in ("pool", "output"):
-        assert exposed(native, ours, f"ranks={ranks}", *short) <= 0.5 * best, ours
+    assert exposed(native, "output", f"ranks={ranks}", "steps=2") <= 0.5 * best
+    assert exposed(native, "pool", f"ranks={ranks}", "steps=2") <= pool_most
+
+
+def best_ratio(native: NativeSimulator, cores: int, counts: Sequence[int]) -> float:
+    """Cores for each I/O rank where the job is fastest, if 6144 ranks compute 200 s for a burst,
+    and all others as much work. That it is 200 s is assumed: the paper's is not known."""
+
+    def seconds(count: int) -> float:
+        words = (f"ranks={cores - count}", f"io_ranks={count}", f"spread={count}", "steps=2")
+        return 200 * 6144 / (cores - count) + exposed(native, "io-ranks", *words)
+
+    return cores / min(counts, key=seconds)
 
 
 def test_more_io_ranks_and_spread_ones_expose_less(native: NativeSimulator) -> None:
-    expect_published_order(native, 768)
+    expect_published_order(native, 768, pool_most=0.1)
+
+
+def test_the_best_ratio_is_the_published_one_with_long_intervals(native: NativeSimulator) -> None:
+    assert 500 <= best_ratio(native, 768, (1, 2)) <= 1000
 
 
 @pytest.mark.full
 def test_the_same_holds_for_as_many_ranks_as_were_published(native: NativeSimulator) -> None:
-    expect_published_order(native, 6144)
+    expect_published_order(native, 6144, pool_most=0.5)  # half of the published best
+    assert 500 <= best_ratio(native, 6144, (4, 6, 8, 10, 12, 16)) <= 1000
 
 
 @pytest.fixture
