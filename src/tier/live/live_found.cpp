@@ -5,7 +5,6 @@
 
 #include "tier/mover/copy_range.hpp"
 
-#include <chrono>
 #include <cstdio>
 #include <fmt/format.h>
 #include <string>
@@ -14,8 +13,6 @@
 namespace forebay::tier {
 
 namespace {
-
-constexpr auto believed_at_start = std::chrono::minutes{1};
 
 void say(const std::string& message) {
     std::fprintf(stderr, "forebay-mount: %s\n", message.c_str());
@@ -91,10 +88,7 @@ void LiveTier::find_replicas() {
         }
         note_unfound(names->size() - i - 1);
     }
-    // Whether any of their folders has replicas that expire.
-    for (const std::string& folder : list_.folders()) {
-        static_cast<void>(policies_.policy_of(folder + "/x", believed_at_start));
-    }
+    ask_policies_of_new_folders();
 }
 
 void LiveTier::note_unfound(std::size_t count) {

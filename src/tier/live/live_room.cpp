@@ -1,17 +1,13 @@
 // Room in fast storage: which files are let in, and which replicas make way.
 #include "tier/live/live_tier.hpp"
 
-#include "tier/policy/evict_order.hpp"
-
 #include <chrono>
 #include <sys/statvfs.h>
-#include <utility>
 
 namespace forebay::tier {
 
 namespace {
 
-constexpr std::int64_t look_at_all_ns = 10'000'000'000;
 // How old a known policy may be here: asking for one is a request to a server.
 constexpr auto believed_for_eviction = std::chrono::minutes{1};
 
@@ -44,30 +40,36 @@ bool LiveTier::is_admitted(const LiveFile& file, TieredUse use, std::int64_t pro
     return admission_of(file.policy, use, room, {}, false) == AdmissionVerdict::admitted;
 }
 
-LiveTier::RoomTaken LiveTier::what_may_go(const LiveFile* except) {
-    RoomTaken taken;
-    for (const ListedReplica& one : list_.all_below("/")) {
-        if (one.state != ReplicaState::clean || (except != nullptr && one.name == except->name)) {
-            continue;
-        }
-        const std::shared_ptr<LiveFile> file = entry_of(one.name);
-        const FileLock lock = file ? FileLock{file->mutex, std::try_to_lock} : FileLock{};
-        bool used = file && (!lock.owns_lock() || file->moving || file->fills);
-        if (file) {
-            const std::lock_guard tier_lock{mutex_};
-            used |= file->handles > 0;
-        }
-        const FolderPolicy policy = policies_.policy_of(one.path, believed_for_eviction);
-        taken.names.push_back(one.name);
-        taken.candidates.push_back({.bytes = one.bytes,
-                                    .clean = true,
-                                    .open = used,
-                                    .pinned = policy.pinned,
-                                    .heat = one.heat,
-                                    .used_ns = one.used_ns,
-                                    .live_ns = policy.live_ns});
+bool LiveTier::is_used(const ReplicaName& name) {
+    const std::shared_ptr<LiveFile> file = entry_of(name);
+    if (!file) {
+        return false;
     }
-    return taken;
+    const FileLock lock{file->mutex, std::try_to_lock};
+    if (!lock.owns_lock() || file->moving || file->fills) {
+        return true;
+    }
+    const std::lock_guard tier_lock{mutex_};
+    return file->handles > 0;
+}
+
+EvictionFacts LiveTier::eviction_facts(const LiveFile* except) {
+    return {.is_used =
+                [this, except](const ReplicaName& name) {
+                    return (except != nullptr && name == except->name) || is_used(name);
+                },
+            .policy_of =
+                [this](const std::string& path) {
+                    return policies_.policy_of(path, believed_for_eviction);
+                }};
+}
+
+bool LiveTier::evict_coldest(const EvictSituation& situation, const LiveFile* except) {
+    bool given = false;
+    for (const ReplicaName& name : coldest_to_evict(list_, situation, eviction_facts(except))) {
+        given |= evict_unused(name);
+    }
+    return given;
 }
 
 // Whoever opens the file meanwhile waits for its lock, and finds no replica then.
@@ -101,22 +103,36 @@ bool LiveTier::evict_unused(const ReplicaName& name) {
 
 // Replicas whose time is up, and the coldest ones where fast storage is full.
 void LiveTier::evict_old() {
-    const PlaceRoom place = room();
-    const std::int64_t now = clock_.now_ns();
-    const bool is_time = now - looked_ns_ >= look_at_all_ns;
-    looked_ns_ = is_time ? now : looked_ns_;
-    if (is_time) {
+    if (const std::int64_t now = clock_.now_ns(); now - looked_ns_ >= look_ns_) {
+        looked_ns_ = now;
         sweep_entries();
+        list_.take_back();  // a folder's policy may have changed
+        evict_expired();
     }
-    if (place.used <= place.high() && !(is_time && policies_.any_expires())) {
+    const PlaceRoom place = room();
+    static_cast<void>(evict_coldest({.now_ns = calendar_.now_ns(),
+                                     .used_bytes = place.used,
+                                     .high_bytes = place.high(),
+                                     .low_bytes = place.low()},
+                                    nullptr));
+}
+
+// The policy of a folder is asked for when it has got its first replica, at the latest: so no
+// replica that expires is overlooked if no policy that was found since the last time says so.
+void LiveTier::evict_expired() {
+    ask_policies_of_new_folders();
+    if (!policies_.take_any_expires()) {
         return;
     }
-    const RoomTaken taken = what_may_go(nullptr);
-    for (const std::size_t one : to_evict(taken.candidates, {.now_ns = calendar_.now_ns(),
-                                                             .used_bytes = place.used,
-                                                             .high_bytes = place.high(),
-                                                             .low_bytes = place.low()})) {
-        static_cast<void>(evict_unused(taken.names[one]));
+    const std::int64_t now = calendar_.now_ns();
+    for (const ReplicaName& name : expired_to_evict(list_, now, eviction_facts(nullptr))) {
+        static_cast<void>(evict_unused(name));
+    }
+}
+
+void LiveTier::ask_policies_of_new_folders() {
+    for (const std::string& folder : list_.take_new_folders()) {
+        static_cast<void>(policies_.policy_of(folder + "/x", believed_for_eviction));
     }
 }
 
@@ -138,17 +154,11 @@ void LiveTier::sweep_entries() {
 
 bool LiveTier::give_room(const LiveFile& except) {
     const PlaceRoom place = room();
-    const RoomTaken taken = what_may_go(&except);
-    bool given = false;
-    for (const std::size_t one :
-         to_evict(taken.candidates,
-                  {.now_ns = calendar_.now_ns(),
-                   .used_bytes = place.used,
-                   .high_bytes = -1,
-                   .low_bytes = low_for_a_write(place.used, place.capacity, place.low())})) {
-        given |= evict_unused(taken.names[one]);
-    }
-    return given;
+    return evict_coldest({.now_ns = calendar_.now_ns(),
+                          .used_bytes = place.used,
+                          .high_bytes = -1,
+                          .low_bytes = low_for_a_write(place.used, place.capacity, place.low())},
+                         &except);
 }
 
 }  // namespace forebay::tier

@@ -69,6 +69,7 @@ Result<std::unique_ptr<LiveTier>> LiveTier::start(const LiveOptions& options) {
     std::unique_ptr<LiveTier> tier{
         new LiveTier{std::move(*fast), std::move(room), std::move(*global), std::move(*policies)}};
     tier->peer_wait_ns_ = options.peer_wait_ns;
+    tier->look_ns_ = options.look_ns;
     tier->before_waiting_ = options.before_waiting;
     tier->waits_for_peer_ = options.waits_for_peer;
     tier->fast_->renew_lease();

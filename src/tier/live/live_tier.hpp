@@ -5,6 +5,7 @@
 
 #include "foundation/base/result.hpp"
 #include "storage/posix/clock.hpp"
+#include "tier/live/eviction.hpp"
 #include "tier/live/live_file.hpp"
 #include "tier/live/memory_list.hpp"
 #include "tier/live/policy_finder.hpp"
@@ -12,7 +13,6 @@
 #include "tier/mover/move_task.hpp"
 #include "tier/mover/replicas.hpp"
 #include "tier/policy/admission.hpp"
-#include "tier/policy/evict_order.hpp"
 #include "tier/posix/fast_folder.hpp"
 #include "tier/posix/global_folder.hpp"
 #include "tier/posix/peer_places.hpp"
@@ -45,6 +45,8 @@ struct LiveOptions {
     std::int64_t peer_wait_ns = 60'000'000'000;
     // start() waits so long for all replicas to be found; the rest is found while it is served.
     std::int64_t find_wait_ns = 1'000'000'000;
+    // How often replicas are looked for whose time to live is up.
+    std::int64_t look_ns = 10'000'000'000;
     // Called before a program's write may take long.
     std::function<void()> before_waiting{};
     // Called with 1 and -1: a thread begins and ends to wait for another tier, maybe for minutes.
@@ -236,12 +238,10 @@ private:
     [[nodiscard]] int fill(LiveFile& file, int fd);
     // Evicts the coldest replicas that nobody uses, for a write that found no room. False: none.
     [[nodiscard]] bool give_room(const LiveFile& except);
-    // Clean replicas, and what is known of their use.
-    struct RoomTaken {
-        std::vector<ReplicaName> names{};
-        std::vector<EvictCandidate> candidates{};
-    };
-    [[nodiscard]] RoomTaken what_may_go(const LiveFile* except);
+    // `except`: a file that stays; null: none.
+    [[nodiscard]] bool evict_coldest(const EvictSituation& situation, const LiveFile* except);
+    [[nodiscard]] EvictionFacts eviction_facts(const LiveFile* except);
+    [[nodiscard]] bool is_used(const ReplicaName& name);
     bool evict_unused(const ReplicaName& name);
     // Carries out what follows from the end of a move. Returns an errno or 0.
     int settle(LiveFile& file, const Result<MoveEnd>& end);
@@ -275,6 +275,8 @@ private:
     void fill_in_background(const std::shared_ptr<LiveFile>& file);
     int move_below(const std::string& path);
     void evict_old();
+    void evict_expired();
+    void ask_policies_of_new_folders();
     void sweep_entries();
     void forget_unused(const LiveFile& file);
     void end_thread(bool moves_all);
@@ -286,6 +288,7 @@ private:
     PolicyFinder policies_;
     PeerPlaces peers_;
     std::int64_t peer_wait_ns_ = 0;
+    std::int64_t look_ns_ = 0;
     std::function<void()> before_waiting_{};
     std::function<void(int)> waits_for_peer_{};
     adapters::SteadyClock clock_;
@@ -305,7 +308,7 @@ private:
     bool ends_ = false;
     bool finishes_ = false;
     std::condition_variable news_;
-    std::int64_t looked_ns_ = 0;  // when evict_old() has looked at all; the mover's
+    std::int64_t looked_ns_ = 0;  // when evict_old() has looked what expires; the mover's
     std::thread thread_;
     std::thread peer_thread_;
     std::thread finder_;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
@@ -14,6 +15,7 @@
 #include <string_view>
 #include <sys/stat.h>
 #include <sys/xattr.h>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -238,6 +240,37 @@ TEST_F(LiveTierTest, AFileThatIsReadIsFilledOnceAndWrittenInPlace) {
     }
     EXPECT_EQ(text_in(path_), "new");
     EXPECT_EQ(read(*tier), "new");
+}
+
+// Of two folders only one has replicas that expire.
+TEST_F(LiveTierTest, AReplicaGoesWhenItsTimeIsUp) {
+    const std::string folder = root_ + "/global/short";
+    const std::string words = "preload live=1s";
+    std::filesystem::create_directory(folder);
+    ASSERT_EQ(::setxattr(folder.c_str(), policy_attribute, words.data(), words.size(), 0), 0);
+    std::ofstream{path_} << "stays";
+    constexpr std::int64_t often_ns = 1'000'000;
+    auto started = LiveTier::start({.fast = root_ + "/fast/one",
+                                    .global = root_ + "/global",
+                                    .policy = *parse_policy("preload"),
+                                    .look_ns = often_ns});
+    ASSERT_TRUE(started) << started.error().message;
+    LiveTier& tier = **started;
+    EXPECT_EQ(read(tier), "stays");
+    path_ = folder + "/x";
+    std::ofstream{path_} << "goes";
+    EXPECT_EQ(read(tier), "goes");
+    const auto says = [&](const std::string& words_of_status) {
+        return tier.describe_all("/").find(words_of_status) != std::string::npos;
+    };
+    EXPECT_TRUE(says("\"filled\":2,"));
+    const auto end = std::chrono::steady_clock::now() + std::chrono::minutes{1};
+    while (!says("\"evicted\":1,") && std::chrono::steady_clock::now() < end) {
+        std::this_thread::sleep_for(std::chrono::milliseconds{5});
+    }
+    EXPECT_TRUE(says("\"evicted\":1,"));
+    EXPECT_TRUE(says("\"replicas\":1,"));
+    EXPECT_EQ(text_in(path_), "goes");
 }
 
 TEST_F(LiveTierTest, ATierOfAnotherNodeIsAskedAndMoves) {

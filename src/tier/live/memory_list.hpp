@@ -1,19 +1,23 @@
 // The list of replicas in memory, for a process that serves a tier: it is made from the replicas
 // when the process starts, and costs no sync for each file that is created. It is made for millions
-// of them: a folder's path is kept once, with the sums of what is in it.
+// of them: a folder's path is kept once, with the sums of what is in it, and which replicas go
+// first is kept in order, so that no decision takes time for all of them.
 #pragma once
 
 #include "tier/catalogue/replica_list.hpp"
+#include "tier/live/indexed_heap.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace forebay::tier {
@@ -32,24 +36,43 @@ public:
     // `visitor` may change the list.
     Result<void> visit(const std::string& path,
                        const std::function<void(const ListedReplica&)>& visitor) override;
-    // Takes time for each folder, not for each replica.
+    // Takes time for each folder at or below the path, not for each replica.
     [[nodiscard]] Result<ListedSums> sums(const std::string& path) override;
     Result<void> replace(const std::function<Result<void>()>& fill) override;
 
     [[nodiscard]] bool has(const ReplicaName& name) const;
     // A program has opened the file at this time (CLOCK_REALTIME).
     void note_use(const ReplicaName& name, std::int64_t now_ns);
-    // Paths of folders with replicas in them.
+    // Paths of folders with replicas in them, in order; "" is the root.
     [[nodiscard]] std::vector<std::string> folders() const;
+    // Those folders that have got their first replica since the last call.
+    [[nodiscard]] std::vector<std::string> take_new_folders();
     // In the order of paths.
     [[nodiscard]] std::vector<ListedReplica> all_below(const std::string& path) const;
     // Those whose files lack bytes.
     [[nodiscard]] std::vector<ListedReplica> all_waiting() const;
 
+    // Up to `count` clean replicas, the coldest first (heat_order()), of folders that are not set
+    // aside. Takes time for these, however many there are.
+    [[nodiscard]] std::vector<ListedReplica> coldest(std::size_t count) const;
+    // Replicas of this folder are not among the coldest until take_back(), which is for all
+    // folders.
+    void set_aside(std::string_view folder);
+    void take_back();
+    // Clean replicas in a folder, but not below it, that nobody has used after `until_ns`; in no
+    // order. Takes time for these, however many there are.
+    [[nodiscard]] std::vector<ListedReplica> unused_since(std::string_view folder,
+                                                          std::int64_t until_ns) const;
+
+    // How many replicas and folders all calls together have looked at, other than by name.
+    [[nodiscard]] std::uint64_t looked_at() const;
+
 private:
     struct NameHash {
         std::size_t operator()(const ReplicaName& name) const noexcept;
     };
+    struct Folder;
+    using FolderRow = std::pair<const std::string, Folder>;  // its path; "" is the root
     struct Entry {
         std::uint64_t generation = 0;
         std::int64_t bytes = 0;
@@ -57,34 +80,54 @@ private:
         std::int64_t dirtied_ns = 0;
         double heat = 0;
         ReplicaState state = ReplicaState::none;
-        std::uint32_t folder = 0;
+        std::uint32_t coldest_place = 0;  // in the heaps of its folder
+        std::uint32_t oldest_place = 0;
+        FolderRow* folder = nullptr;
         std::string base{};  // the file's name in its folder
-        // The others of the folder.
-        const ReplicaName* name = nullptr;
-        Entry* before = nullptr;
-        Entry* after = nullptr;
+    };
+    using Row = std::pair<const ReplicaName, Entry>;
+    // Replicas that are not clean are the last ones in both orders.
+    struct ByHeat {
+        using Key = std::pair<double, ReplicaName>;
+        [[nodiscard]] static Key key(const Row& row) noexcept;
+        [[nodiscard]] static std::uint32_t& place(Row& row) noexcept;
+    };
+    struct ByUse {
+        [[nodiscard]] static std::int64_t key(const Row& row) noexcept;
+        [[nodiscard]] static std::uint32_t& place(Row& row) noexcept;
+    };
+    // By their coldest replicas; those that are set aside are the last ones.
+    struct ByColdest {
+        [[nodiscard]] static ByHeat::Key key(const FolderRow& row) noexcept;
+        [[nodiscard]] static std::uint32_t& place(FolderRow& row) noexcept;
     };
     struct Folder {
-        std::string path{};  // "" is the root
-        Entry* first = nullptr;
         ListedSums sums{};
+        IndexedHeap<Row, ByHeat> coldest{};
+        IndexedHeap<Row, ByUse> oldest{};
+        std::uint32_t place = 0;  // among the folders by their coldest replicas
+        bool is_new = true;
+        bool is_aside = false;
     };
+    class ColdestWalk;
 
     // All of these want the mutex.
-    void link(Entry& entry, std::string_view path);
-    void unlink(Entry& entry);
-    std::uint32_t folder_at(std::string_view path);
-    [[nodiscard]] ListedReplica shown(const Entry& entry) const;
-    void visit_below(const std::string& path,
-                     const std::function<void(const Folder&)>& whole_folder,
-                     const std::function<void(const Entry&)>& file) const;
+    [[nodiscard]] FolderRow& folder_at(std::string_view path);
+    void enter(Row& row, FolderRow& folder);
+    void leave(Row& row);
+    void settle(Row& row);  // after what its places depend on has changed
+    [[nodiscard]] static ListedReplica shown(const Row& row);
+    void visit_below(std::string_view path, const std::function<void(const Folder&)>& whole_folder,
+                     const std::function<void(const Row&)>& file) const;
 
     mutable std::mutex mutex_;
     std::unordered_map<ReplicaName, Entry, NameHash> replicas_;
     std::set<ReplicaName> waiting_;
-    std::vector<Folder> folders_;
-    std::vector<std::uint32_t> unused_folders_;
-    std::unordered_map<std::string, std::uint32_t> folder_numbers_;
+    std::map<std::string, Folder, std::less<>> folders_;
+    IndexedHeap<FolderRow, ByColdest> coldest_folders_;
+    std::size_t new_folders_ = 0;
+    std::vector<std::string> aside_;  // folders
+    mutable std::uint64_t looked_at_ = 0;
 };
 
 }  // namespace forebay::tier

@@ -1,6 +1,8 @@
 // Tests the list of replicas in memory against a plain map, and how much memory it takes.
 #include "tier/live/memory_list.hpp"
 
+#include "tier/policy/heat.hpp"
+
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
@@ -9,6 +11,7 @@
 #include <rapidcheck/gtest.h>
 #include <string>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 namespace forebay::tier {
@@ -40,6 +43,12 @@ std::vector<std::string> paths_below(const MemoryReplicaList& list, const std::s
 
 using Paths = std::vector<std::string>;
 
+// As the list has them, by the time of a use.
+bool is_colder(const ListedReplica& one, const ListedReplica& other) {
+    return std::pair{heat_order(one.heat, one.used_ns), one.name} <
+           std::pair{heat_order(other.heat, other.used_ns), other.name};
+}
+
 std::int64_t resident_bytes() {
     std::ifstream file{"/proc/self/statm"};
     std::int64_t all = 0;
@@ -61,9 +70,36 @@ TEST(MemoryReplicaList, FindsFilesFoldersAndWhatIsBelow) {
     ASSERT_TRUE(list.put(row(2, "/t/moved")));
     EXPECT_EQ(paths_below(list, "/s/b"), Paths{"/s/b/d/e"});
     EXPECT_EQ(paths_below(list, "/t"), Paths{"/t/moved"});
-    Paths folders = list.folders();
-    std::ranges::sort(folders);
-    EXPECT_EQ(folders, (Paths{"/s", "/s/b/d", "/t"})) << "none of those that are empty";
+    EXPECT_EQ(list.folders(), (Paths{"/s", "/s/b/d", "/t"})) << "none of those that are empty";
+}
+
+TEST(MemoryReplicaList, TellsOfEachFolderOnceWhileItHasReplicas) {
+    MemoryReplicaList list;
+    ASSERT_TRUE(list.put(row(1, "/s/a")));
+    ASSERT_TRUE(list.put(row(2, "/t/a")));
+    ASSERT_TRUE(list.remove({1, 2}));
+    EXPECT_EQ(list.take_new_folders(), Paths{"/s"});
+    ASSERT_TRUE(list.put(row(2, "/s/b")));
+    ASSERT_TRUE(list.put(row(1, "/s/a", ReplicaState::dirty)));
+    const std::uint64_t before = list.looked_at();
+    EXPECT_EQ(list.take_new_folders(), Paths{});
+    EXPECT_EQ(list.looked_at(), before) << "no folder, where none is new";
+    ASSERT_TRUE(list.put(row(2, "/t/b")));
+    EXPECT_EQ(list.take_new_folders(), Paths{"/t"});
+}
+
+TEST(MemoryReplicaList, LooksAtNoFolderThatIsNotBelow) {
+    constexpr std::uint64_t count = 2000;
+    MemoryReplicaList list;
+    for (std::uint64_t i = 0; i < count; ++i) {
+        ASSERT_TRUE(list.put(row(i, "/s/" + std::to_string(i) + "/x")));
+    }
+    ASSERT_TRUE(list.put(row(count, "/s/7/below/y")));
+    const std::uint64_t before = list.looked_at();
+    EXPECT_EQ(list.sums("/s/7")->replicas, 2);
+    EXPECT_LE(list.looked_at() - before, 3U);
+    EXPECT_EQ(list.sums("/s")->replicas, 2001);
+    EXPECT_LE(list.looked_at() - before, count + 10);
 }
 
 TEST(MemoryReplicaList, RemembersUsesWhateverElseChanges) {
@@ -118,6 +154,44 @@ RC_GTEST_PROP(MemoryReplicaListProperties, IsAsAPlainMap, ()) {
     const auto waiting = std::ranges::count_if(
         plain, [](const auto& one) { return one.second.state != ReplicaState::clean; });
     RC_ASSERT(std::ssize(list.all_waiting()) == waiting);
+}
+
+RC_GTEST_PROP(MemoryReplicaListProperties, KeepsOrdersByHeatAndUseWhateverChanges, ()) {
+    const Paths paths{"/s/a", "/s/b", "/s/b/a", "/s/b/b", "/s/c/a", "/x"};
+    MemoryReplicaList list;
+    const auto steps = *rc::gen::inRange(0, 80);
+    for (int i = 0; i < steps; ++i) {
+        const ReplicaName name{1, *rc::gen::inRange<std::uint64_t>(1, 20)};
+        switch (*rc::gen::inRange(0, 5)) {
+            case 0: RC_ASSERT(list.remove(name).has_value()); break;
+            case 1: list.note_use(name, *rc::gen::inRange(0, 9) * heat_half_life_ns); break;
+            default: {
+                ListedReplica one = row(name.inode, *rc::gen::elementOf(paths),
+                                        *rc::gen::element(ReplicaState::clean, ReplicaState::clean,
+                                                          ReplicaState::dirty));
+                one.heat = *rc::gen::inRange(1, 9);
+                one.used_ns = *rc::gen::inRange(0, 9) * heat_half_life_ns;
+                RC_ASSERT(list.put(one).has_value());
+            }
+        }
+    }
+    std::vector<ListedReplica> clean = list.all_below("/");
+    std::erase_if(clean, [](const auto& one) { return one.state != ReplicaState::clean; });
+    std::ranges::sort(clean, is_colder);
+    RC_ASSERT(list.coldest(clean.size() + 1) == clean);
+    const auto count = *rc::gen::inRange<std::size_t>(0, clean.size() + 1);
+    RC_ASSERT(list.coldest(count) ==
+              std::vector(clean.begin(), clean.begin() + static_cast<std::ptrdiff_t>(count)));
+    const std::int64_t until = *rc::gen::inRange(0, 9) * heat_half_life_ns;
+    for (const std::string folder : {"", "/s", "/s/b", "/none"}) {
+        auto old = list.unused_since(folder, until);
+        std::ranges::sort(old, is_colder);
+        auto expected = clean;
+        std::erase_if(expected, [&](const auto& one) {
+            return one.used_ns > until || one.path.substr(0, one.path.rfind('/')) != folder;
+        });
+        RC_ASSERT(old == expected);
+    }
 }
 
 // A tier of a million files has to stay below 200 MB.

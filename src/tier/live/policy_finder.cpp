@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/xattr.h>
+#include <utility>
 
 namespace forebay::tier {
 
@@ -38,9 +39,9 @@ void PolicyFinder::forget() {
     any_expires_ = true;
 }
 
-bool PolicyFinder::any_expires() const {
+bool PolicyFinder::take_any_expires() {
     const std::lock_guard lock{*mutex_};
-    return any_expires_;
+    return std::exchange(any_expires_, false);
 }
 
 FolderPolicy PolicyFinder::policy_of(const std::string& file, std::chrono::nanoseconds age) {
@@ -50,6 +51,7 @@ FolderPolicy PolicyFinder::policy_of(const std::string& file, std::chrono::nanos
         const std::lock_guard lock{*mutex_};
         const auto known = found_.find(nearest);
         if (known != found_.end() && now - known->second.when < age) {
+            any_expires_ |= known->second.policy.live_ns != 0;
             return known->second.policy;
         }
     }

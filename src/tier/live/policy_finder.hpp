@@ -28,8 +28,9 @@ public:
     [[nodiscard]] FolderPolicy policy_of(const std::string& file,
                                          std::chrono::nanoseconds age = believed);
     void forget();
-    // Whether a policy that was found says that replicas expire. After forget(), one may.
-    [[nodiscard]] bool any_expires() const;
+    // Whether a policy that policy_of() has returned since the last call says that replicas expire.
+    // After forget(), one may.
+    [[nodiscard]] bool take_any_expires();
 
 private:
     struct Found {

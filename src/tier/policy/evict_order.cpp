@@ -34,7 +34,7 @@ std::vector<std::size_t> to_evict(std::span<const EvictCandidate> candidates,
         return chosen;
     }
     std::ranges::stable_sort(others, {}, [&](std::size_t i) {
-        return cooled(candidates[i].heat, situation.now_ns - candidates[i].used_ns);
+        return heat_order(candidates[i].heat, candidates[i].used_ns);
     });
     for (const std::size_t i : others) {
         if (used <= situation.low_bytes) {
@@ -44,6 +44,15 @@ std::vector<std::size_t> to_evict(std::span<const EvictCandidate> candidates,
         used -= candidates[i].bytes;
     }
     return chosen;
+}
+
+bool makes_room(std::span<const EvictCandidate> candidates, std::span<const std::size_t> chosen,
+                const EvictSituation& situation) noexcept {
+    std::int64_t used = situation.used_bytes;
+    for (const std::size_t i : chosen) {
+        used -= candidates[i].bytes;
+    }
+    return situation.used_bytes <= situation.high_bytes || used <= situation.low_bytes;
 }
 
 std::int64_t low_for_a_write(std::int64_t used_bytes, std::int64_t capacity_bytes,

@@ -32,6 +32,12 @@ struct EvictSituation {
 [[nodiscard]] std::vector<std::size_t> to_evict(std::span<const EvictCandidate> candidates,
                                                 const EvictSituation& situation);
 
+// Whether no more candidates are needed than these, of which to_evict() has chosen some: fast
+// storage was not above the high water mark, or comes down to the low one.
+[[nodiscard]] bool makes_room(std::span<const EvictCandidate> candidates,
+                              std::span<const std::size_t> chosen,
+                              const EvictSituation& situation) noexcept;
+
 // How many bytes may still be used when room has been made for a write that found none: a tenth of
 // the capacity is freed at least, since such a write is rarely the last. Where a quota is smaller
 // than the capacity, this may be negative: then all may go.

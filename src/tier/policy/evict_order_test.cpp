@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 #include <vector>
@@ -72,6 +73,17 @@ TEST(EvictOrder, AWriteThatFoundNoRoomGetsATenthOrMore) {
         << "not more than that";
 }
 
+TEST(EvictOrder, NoMoreCandidatesAreNeededWhereRoomIsMade) {
+    const std::array files{clean(10, 3), clean(10, 1)};
+    EvictSituation full{.now_ns = now, .used_bytes = 90, .high_bytes = 80, .low_bytes = 75};
+    const auto needs_more = [&] { return !makes_room(files, to_evict(files, full), full); };
+    EXPECT_FALSE(needs_more());
+    full.low_bytes = 60;
+    EXPECT_TRUE(needs_more());
+    full.high_bytes = 90;
+    EXPECT_FALSE(needs_more()) << "there is room";
+}
+
 RC_GTEST_PROP(EvictOrderProperties, TakesNoMoreThanNeededAndNothingThatMustStay, ()) {
     std::vector<EvictCandidate> files(*rc::gen::inRange<std::size_t>(0, 9));
     EvictSituation now_full{.now_ns = now};
@@ -99,6 +111,26 @@ RC_GTEST_PROP(EvictOrderProperties, TakesNoMoreThanNeededAndNothingThatMustStay,
         files, [](const EvictCandidate& one) { return one.clean && !one.open && !one.pinned; }));
     RC_ASSERT(now_full.used_bytes <= now_full.high_bytes || left <= now_full.low_bytes ||
               chosen.size() == may_go);
+}
+
+// The order of two replicas is the same whenever they are compared.
+RC_GTEST_PROP(HeatProperties, OrderIsThatOfWhatIsLeftAtAnyTime, ()) {
+    struct Used {
+        double heat = 0;
+        std::int64_t ns = 0;
+    };
+    const auto any = [] {
+        return Used{.heat = 1 + *rc::gen::inRange(0, 1000) / 10.0,
+                    .ns = now - *rc::gen::inRange<std::int64_t>(0, 100) * hour / 7};
+    };
+    const Used one = any();
+    const Used other = any();
+    const std::int64_t later = now + *rc::gen::inRange<std::int64_t>(0, 50) * hour;
+    const double left = cooled(one.heat, later - one.ns);
+    const double other_left = cooled(other.heat, later - other.ns);
+    const bool differ = std::abs(left - other_left) > 1e-9 * left;
+    RC_ASSERT(!differ || (heat_order(one.heat, one.ns) < heat_order(other.heat, other.ns)) ==
+                             (left < other_left));
 }
 
 TEST(Heat, HalvesInItsHalfLife) {

@@ -20,4 +20,12 @@ inline constexpr std::int64_t heat_half_life_ns = 3'600'000'000'000;
     return cooled(heat, elapsed_ns) + 1;
 }
 
+// The order of replicas by heat, coldest first: at any one time, that of cooled(). Since all of
+// them cool alike, it does not change while nobody uses them, so that it can be kept. The binary
+// logarithm of the heat, plus the time of the last use in half-lives; precise to a microsecond of
+// that time. A use in the future, by a clock that went back, counts as that much later.
+[[nodiscard]] inline double heat_order(double heat, std::int64_t used_ns) noexcept {
+    return std::log2(heat) + static_cast<double>(used_ns) / static_cast<double>(heat_half_life_ns);
+}
+
 }  // namespace forebay::tier
