@@ -2,6 +2,7 @@
 // what a user asks for by hand.
 #include "tier/live/live_tier.hpp"
 
+#include "foundation/base/folder_path.hpp"
 #include "storage/transfer/gate.hpp"
 #include "tier/policy/move_order.hpp"
 #include "tier/posix/tiered_file.hpp"
@@ -216,8 +217,9 @@ int LiveTier::move_now(const std::string& path) {
 
 int LiveTier::move_below(const std::string& path) {
     int error = 0;
-    for (const ListedReplica& one : list_.all_below(path)) {
-        const std::shared_ptr<LiveFile> file = is_dirty(one.state) ? find(one.name) : nullptr;
+    for (const ListedReplica& one : list_.all_waiting()) {
+        const bool is_meant = FolderPath{path}.holds(one.path);
+        const std::shared_ptr<LiveFile> file = is_meant ? find(one.name) : nullptr;
         if (!file) {
             continue;
         }
@@ -321,17 +323,15 @@ std::int64_t LiveTier::finish() {
         }
     }
     end_thread(true);
-    std::int64_t left = cannot_list_ ? 1 : 0;  // the finder has told why
-    for (const ListedReplica& one : list_.all_below("/")) {
-        if (is_dirty(one.state)) {
-            ++left;
-            std::fprintf(stderr,
-                         "forebay-mount: %s is not moved: its bytes are in fast storage. Move them "
-                         "with `forebay tier finish`.\n",
-                         one.path.c_str());
-        }
+    std::vector<ListedReplica> left = list_.all_waiting();
+    std::ranges::sort(left, {}, &ListedReplica::path);
+    for (const ListedReplica& one : left) {
+        std::fprintf(stderr,
+                     "forebay-mount: %s is not moved: its bytes are in fast storage. Move them "
+                     "with `forebay tier finish`.\n",
+                     one.path.c_str());
     }
-    return left;
+    return std::ssize(left) + (cannot_list_ ? 1 : 0);  // the finder has told why
 }
 
 void LiveTier::leave() { end_thread(false); }
