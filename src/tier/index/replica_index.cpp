@@ -21,11 +21,23 @@ constexpr const char* schema =
     " generation INTEGER NOT NULL, bytes INTEGER NOT NULL, heat REAL NOT NULL,"
     " used_ns INTEGER NOT NULL, dirtied_ns INTEGER NOT NULL, path TEXT NOT NULL,"
     " PRIMARY KEY (file_system, inode)) WITHOUT ROWID;"
-    "CREATE INDEX IF NOT EXISTS replica_path ON replica (path);";
+    // With what is summed up, so that sums are made of an index alone.
+    "CREATE INDEX IF NOT EXISTS replica_path ON replica (path, bytes);"
+    "CREATE INDEX IF NOT EXISTS replica_waiting ON replica (path, bytes) WHERE dirtied_ns != 0;";
 constexpr const char* columns =
     "file_system, inode, state, generation, bytes, heat, used_ns, dirtied_ns, path";
 // Paths at or below ?1, which ends with no slash; the third is what follows "?1/" in the order.
 constexpr const char* below = "(path = ?1 OR (path >= ?2 AND path < ?3))";
+
+// How many there are, and how large. SQLite goes by rows where a condition has an OR, so that a
+// path itself and what is below it are two queries.
+constexpr const char* sums_of_all =
+    "SELECT count(*), ifnull(sum(bytes), 0) FROM replica INDEXED BY replica_path WHERE ";
+constexpr const char* sums_of_waiting =
+    "SELECT count(*), ifnull(sum(bytes), 0) FROM replica INDEXED BY replica_waiting "
+    "WHERE dirtied_ns != 0 AND ";
+constexpr const char* at_path = "path = ?1";
+constexpr const char* below_path = "path >= ?1 AND path < ?2";
 
 bool means_no_list(int code) noexcept {
     return code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_ERROR;
@@ -74,6 +86,10 @@ public:
     [[nodiscard]] std::int64_t number(int column) {
         return sqlite3_column_int64(statement_, column);
     }
+    [[nodiscard]] std::string text(int column) {
+        const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+        return text == nullptr ? "" : text;
+    }
     [[nodiscard]] ListedReplica row() {
         ListedReplica row;
         row.name = {static_cast<std::uint64_t>(number(0)), static_cast<std::uint64_t>(number(1))};
@@ -85,8 +101,7 @@ public:
         row.heat = sqlite3_column_double(statement_, 5);
         row.used_ns = number(6);
         row.dirtied_ns = number(7);
-        const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_, 8));
-        row.path = text == nullptr ? "" : text;
+        row.path = text(8);
         return row;
     }
 
@@ -100,7 +115,11 @@ struct ReplicaIndex::Queries {
     Query remove;
     Query find;
     Query visit;
-    Query sums;
+    Query waiting;
+    Query sums_at;
+    Query sums_below;
+    Query waiting_at;
+    Query waiting_below;
 };
 
 void ReplicaIndex::CloseDatabase::operator()(sqlite3* database) const noexcept {
@@ -182,11 +201,13 @@ Result<bool> ReplicaIndex::prepare() {
                   std::string{"DELETE FROM replica WHERE file_system = ? AND inode = ?"}},
         std::pair{&queries_->find, select + "file_system = ? AND inode = ?"},
         std::pair{&queries_->visit, select + below + " ORDER BY path"},
-        std::pair{&queries_->sums,
-                  fmt::format("SELECT count(*), ifnull(sum(bytes), 0), "
-                              "ifnull(sum(dirtied_ns != 0), 0), "
-                              "ifnull(sum((dirtied_ns != 0) * bytes), 0) FROM replica WHERE {}",
-                              below)}};
+        std::pair{&queries_->waiting,
+                  std::string{"SELECT path FROM replica INDEXED BY replica_waiting "
+                              "WHERE dirtied_ns != 0 ORDER BY path"}},
+        std::pair{&queries_->sums_at, std::string{sums_of_all} + at_path},
+        std::pair{&queries_->sums_below, std::string{sums_of_all} + below_path},
+        std::pair{&queries_->waiting_at, std::string{sums_of_waiting} + at_path},
+        std::pair{&queries_->waiting_below, std::string{sums_of_waiting} + below_path}};
     for (const auto& [query, sql] : wanted) {
         if (query->prepare(opened, sql) != SQLITE_OK) {
             return false;
@@ -263,20 +284,51 @@ Result<void> ReplicaIndex::visit(const std::string& path,
     return {};
 }
 
-Result<ListedSums> ReplicaIndex::sums(const std::string& path) {
-    const PathRange range = range_of(path);
-    Query& query = queries_->sums;
+Result<std::vector<std::string>> ReplicaIndex::waiting() {
+    std::vector<std::string> paths;
+    Query& query = queries_->waiting;
     query.begin();
-    query.bind(range.itself);
-    query.bind(range.first);
-    query.bind(range.behind);
-    const int code = query.step();
-    ListedSums sums;
-    if (code == SQLITE_ROW) {
-        sums = {query.number(0), query.number(1), query.number(2), query.number(3)};
+    int code = query.step();
+    for (; code == SQLITE_ROW; code = query.step()) {
+        paths.push_back(query.text(0));
     }
     query.end();
-    return code == SQLITE_ROW ? Result<ListedSums>{sums} : failure(error(code));
+    return code == SQLITE_DONE ? Result<std::vector<std::string>>{std::move(paths)}
+                               : failure(error(code));
+}
+
+Result<void> ReplicaIndex::add_up(Query& query, std::initializer_list<std::string> paths,
+                                  std::int64_t& count, std::int64_t& bytes) {
+    query.begin();
+    for (const std::string& path : paths) {
+        query.bind(path);
+    }
+    const int code = query.step();
+    if (code == SQLITE_ROW) {
+        count += query.number(0);
+        bytes += query.number(1);
+    }
+    query.end();
+    return code == SQLITE_ROW ? Result<void>{} : failure(error(code));
+}
+
+Result<ListedSums> ReplicaIndex::sums(const std::string& path) {
+    const PathRange range = range_of(path);
+    Queries& ask = *queries_;
+    ListedSums all;
+    auto done =
+        add_up(ask.sums_at, {range.itself}, all.replicas, all.bytes)
+            .and_then([&] {
+                return add_up(ask.sums_below, {range.first, range.behind}, all.replicas, all.bytes);
+            })
+            .and_then([&] {
+                return add_up(ask.waiting_at, {range.itself}, all.waiting, all.waiting_bytes);
+            })
+            .and_then([&] {
+                return add_up(ask.waiting_below, {range.first, range.behind}, all.waiting,
+                              all.waiting_bytes);
+            });
+    return done ? Result<ListedSums>{all} : failure(std::move(done.error()));
 }
 
 Result<void> ReplicaIndex::replace(const std::function<Result<void>()>& fill) {

@@ -6,10 +6,13 @@
 #include "foundation/base/result.hpp"
 #include "tier/catalogue/replica_list.hpp"
 
+#include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 struct sqlite3;
 
@@ -18,7 +21,7 @@ namespace forebay::tier {
 class ReplicaIndex final : public ReplicaList {
 public:
     // PRAGMA user_version of the file.
-    static constexpr int version = 1;
+    static constexpr int version = 2;
 
     // Opens the list at `path`, in a folder that only its user may write to, and creates it if it
     // is missing. A file that is no list, is damaged, or is of another version is put aside as
@@ -37,6 +40,8 @@ public:
     Result<void> visit(const std::string& path,
                        const std::function<void(const ListedReplica&)>& visitor) override;
     [[nodiscard]] Result<ListedSums> sums(const std::string& path) override;
+    // Paths of files that lack bytes of their replicas, in order.
+    [[nodiscard]] Result<std::vector<std::string>> waiting();
     Result<void> replace(const std::function<Result<void>()>& fill) override;
 
 private:
@@ -54,6 +59,9 @@ private:
     Result<void> execute(const char* sql);
     // Carries out a query that gives no rows, and whose values are bound.
     Result<void> carry_out(Query& query);
+    // Adds what a query of sums finds for these paths.
+    Result<void> add_up(Query& query, std::initializer_list<std::string> paths, std::int64_t& count,
+                        std::int64_t& bytes);
     [[nodiscard]] Error error(int code) const;
 
     std::string path_;

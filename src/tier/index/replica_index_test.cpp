@@ -94,6 +94,19 @@ TEST_F(Index, ListsWhatIsBelowAPath) {
     EXPECT_EQ(index_->sums("/t").value(), ListedSums{});
 }
 
+TEST_F(Index, ListsWhatWaits) {
+    ListedReplica one = replica(1, "/s/b");
+    one.dirtied_ns = 9;
+    ASSERT_TRUE(index_->put(one));
+    ASSERT_TRUE(index_->put(replica(2, "/s/c")));
+    one = replica(3, "/s/a");
+    one.dirtied_ns = 7;
+    ASSERT_TRUE(index_->put(one));
+    EXPECT_THAT(index_->waiting().value(), ElementsAre("/s/a", "/s/b"));
+    EXPECT_EQ(index_->sums("/s").value(), (ListedSums{3, 3000, 2, 2000}));
+    EXPECT_EQ(index_->sums("/s/b").value(), (ListedSums{1, 1000, 1, 1000}));
+}
+
 TEST_F(Index, AVisitorMayChangeTheList) {
     ASSERT_TRUE(index_->put(replica(1, "/a")));
     ASSERT_TRUE(index_->put(replica(2, "/b")));

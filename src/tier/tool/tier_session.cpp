@@ -176,19 +176,6 @@ Result<void> TierSession::evict(const std::string& path) {
 
 Result<std::vector<RecoveredReplica>> TierSession::rebuild() { return recover(parts(), memory_); }
 
-Result<std::vector<std::string>> TierSession::waiting() {
-    std::vector<std::string> paths;
-    auto visited = list_->visit("/", [&paths](const ListedReplica& one) {
-        if (one.state == ReplicaState::dirty || one.state == ReplicaState::moving) {
-            paths.push_back(one.path);
-        }
-    });
-    if (!visited) {
-        return failure(std::move(visited.error()));
-    }
-    return paths;
-}
-
 Result<std::optional<FolderPolicy>> read_policy(const std::string& folder) {
     const adapters::PosixAttributes attributes;
     const auto value = attributes.get(folder, policy_attribute);

@@ -44,10 +44,10 @@ public:
     // Removes the file's replica. Refused while the file lacks bytes of it.
     Result<void> evict(const std::string& path);
     [[nodiscard]] Result<ListedSums> sums(const std::string& path) { return list_->sums(path); }
-    // Sets all replicas right, and makes the list again.
+    // Sets all replicas right, and makes the list again. Returns those that were not.
     [[nodiscard]] Result<std::vector<RecoveredReplica>> rebuild();
     // Paths of files that lack bytes of their replicas, as the list has them.
-    [[nodiscard]] Result<std::vector<std::string>> waiting();
+    [[nodiscard]] Result<std::vector<std::string>> waiting() { return list_->waiting(); }
 
 private:
     TierSession(std::unique_ptr<FastFolder> fast, std::unique_ptr<GlobalFolder> global,
