@@ -252,6 +252,9 @@ Result<std::vector<RecoveredReplica>> recover(const TierParts& parts, CopyMemory
         ReplicaRecovery recovery{parts, memory};
         for (const ReplicaName& name : *names) {
             auto one = recovery.set_right(name);
+            if (one && one->done == RedoAction::nothing) {
+                continue;  // there may be millions of these
+            }
             done.push_back(one ? std::move(*one)
                                : recovery.left_as_it_is(name, std::move(one.error())));
             if (auto listed = one ? Result<void>{} : recovery.list_if_known(name); !listed) {

@@ -103,7 +103,8 @@ struct RightReplica {
 
 // Sets every replica right, and makes the list anew. Those that are dirty or were being moved are
 // listed so; moving them is left to the caller. An error of one replica is its obstacle, and one of
-// the place or the list ends it; done again, it goes on.
+// the place or the list ends it; done again, it goes on. Returns those that were not as they should
+// be.
 [[nodiscard]] Result<std::vector<RecoveredReplica>> recover(const TierParts& parts,
                                                             CopyMemory& memory);
 
