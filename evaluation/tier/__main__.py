@@ -5,7 +5,7 @@ requests    128 KiB sequential, 8 KiB random and N-1 requests of 1, 4 and 16 pro
             until everything is on the parallel file system
 preload     copying 1000 files of 1 MiB and one of 4 GiB to fast storage, beside reading them
 eviction    a working set of twice the fast storage, read in a loop, with and without a tier
-catalogue   10^6 replicas: start, lookup, status, memory
+catalogue   10^5 and 10^6 replicas: start, lookup, status and memory of a tier, and of forebay-tier
 
 File systems are those of `python -m evaluation.pool --help`. All needs root. A block has one run of
 each way, in random order.
@@ -34,7 +34,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     add("--only", default="", metavar="WORD", help="of requests: rows with it in their name")
     add("--mebibytes", type=int, default=1024, help="of requests: of all processes; of eviction: "
         "of fast storage (1024)")  # fmt: skip
-    add("--replicas", type=int, default=REPLICAS, help=f"of catalogue ({REPLICAS})")
+    usual = ",".join(map(str, REPLICAS))
+    add("--replicas", type=_counts, default=REPLICAS, metavar="N,…", help=f"of catalogue ({usual})")
+
+
+def _counts(text: str) -> tuple[int, ...]:
+    return tuple(int(one) for one in text.split(","))
 
 
 BENCHMARK = Benchmark[Programs](
@@ -48,7 +53,7 @@ BENCHMARK = Benchmark[Programs](
         "catalogue": Part(measure=catalogue, on=("disk",)),
     },
     add_options=_add_options,
-    quick={"mebibytes": 8, "replicas": 1000},
+    quick={"mebibytes": 8, "replicas": (1000,)},
 )
 
 if __name__ == "__main__":

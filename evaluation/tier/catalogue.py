@@ -1,5 +1,6 @@
 """A fast place with very many replicas: how long a start takes, what a question costs, and how much
-memory it takes."""
+memory it takes, of a tier that is mounted, whose list is in memory, and of `forebay-tier`, whose
+list is in SQLite."""
 
 from __future__ import annotations
 
@@ -8,6 +9,7 @@ import hashlib
 import os
 import random
 import struct
+import subprocess
 import sys
 import tempfile
 import time
@@ -15,15 +17,20 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
+from evaluation.mount.served import PROGRAM
 from evaluation.pool.places import Place, chosen_places
-from evaluation.pool.runs import Programs
+from evaluation.pool.runs import OWN_BUILD, Programs
+from evaluation.program_run import run_program
 from evaluation.tables import TextTable, number
 from evaluation.tier.tiers import Tier, tier
 from forebay.common.model.frozen import frozen
 
-REPLICAS = 1_000_000
+REPLICAS = (100_000, 1_000_000)
 FILES_A_FOLDER = 1000
+FOREBAY = (sys.executable, "-m", "forebay")
 LOOKUPS = 2000
+TOOL_LOOKUPS = 500
+TOOL = PROGRAM.with_name("forebay-tier")
 CONTENT = b"x"
 MAGIC, VERSION, KIND_REPLICA, STATE_CLEAN = 0x72746266, 1, 1, 2
 """As in src/tier/catalogue/tier_record.cpp."""
@@ -61,36 +68,104 @@ def _signed(number_: int) -> int:
     return number_ - (1 << 64) if number_ >= 1 << 63 else number_
 
 
+_Row = tuple[str, str, str]
+"""What was measured, what was found, and what was promised, if anything was."""
+
+
 def catalogue(programs: Programs, chosen: argparse.Namespace) -> TextTable:
-    """Files and replicas are made by hand, as a tier would have left them. A row each of the time
-    until the mount is there, and until it has looked at all replicas, of one question, and of
-    memory."""
-    count = chosen.replicas
+    """Files and replicas are made by hand, as a tier would have left them."""
     known, rows = chosen_places(programs.slow_fs, chosen), []
     for name in chosen.on:
-        with known[name]() as place, tempfile.TemporaryDirectory(dir=chosen.fast) as fast:
-            rows += [(name, *row) for row in _measured(place, Path(fast, "place"), count)]
-            for row in rows[-5:]:
-                print(" | ".join(row), file=sys.stderr)
+        for count in chosen.replicas:
+            with known[name]() as place, tempfile.TemporaryDirectory(dir=chosen.fast) as fast:
+                for row in _measured(place, Path(fast, "place"), count):
+                    rows.append((name, str(count), *row))
+                    print(" | ".join(rows[-1]), file=sys.stderr)
     return TextTable(
-        title=f"{count} replicas",
-        header=("file system", "what", "found", "asked"),
+        title="Replicas of files of one byte, a thousand in a folder",
+        header=("file system", "replicas", "what", "found", "asked"),
         rows=tuple(rows),
     )
 
 
-def _measured(place: Place, fast: Path, count: int) -> Iterator[tuple[str, str, str]]:
+def _measured(place: Place, fast: Path, count: int) -> Iterator[_Row]:
     with tempfile.TemporaryDirectory(dir=place.folder) as made:
         folder = Path(made).resolve()
         files = make(folder, fast, count)
-        with tier(folder, fast, "write") as mounted:
-            yield "start", f"{mounted.started_s:.2f} s", "≤ 5 s"
-            yield "until all are found", f"{seconds_until_found(mounted, count):.2f} s", ""
-            yield "lookup and its request", f"{1e6 * lookup_seconds(files):.1f} µs", "≤ 20 µs"
+        yield from _of_a_mount(folder, fast, files)
+        yield from _of_the_tool(folder, fast, files)
+
+
+def _of_a_mount(folder: Path, fast: Path, files: list[Path]) -> Iterator[_Row]:
+    with tier(folder, fast, "write") as mounted:
+        yield "start of a tier", f"{mounted.started_s:.2f} s", "≤ 5 s"
+        found_s = seconds_until_found(mounted, len(files))
+        yield "… until all are found", f"{found_s:.2f} s", ""
+        lookup_s = lookup_seconds(files)
+        yield "a lookup, and the request for it", _microseconds(lookup_s), "≤ 20 µs"
+        for below in (files[0].parent, folder):
             begin = time.monotonic()
-            mounted.status(files[0].parent)
-            yield "status of a folder", f"{time.monotonic() - begin:.3f} s", "≤ 0.2 s"
-            yield "memory", f"{number(mounted.resident_bytes() / 1e6)} MB", "≤ 200 MB"
+            mounted.status(below)
+            what = "status of a folder" if below != folder else "… of all folders"
+            yield what, f"{time.monotonic() - begin:.4f} s", "≤ 0.2 s"
+        for words in (("status", folder), ("stat", files[0])):
+            name = f"`forebay tier {words[0]}`"
+            ran = run_program(name, (*FOREBAY, "tier", *words), more=OWN_BUILD)
+            yield name, f"{ran.seconds:.2f} s", ""
+        nothing = run_program("forebay", (*FOREBAY, "--version"), more=OWN_BUILD)
+        yield "… and a command that asks nothing", f"{nothing.seconds:.2f} s", ""
+        yield "memory of a tier", _megabytes(mounted.resident_bytes()), "≤ 200 MB"
+
+
+def _of_the_tool(folder: Path, fast: Path, files: list[Path]) -> Iterator[_Row]:
+    """A mount removes the list of `forebay-tier`, which its next command makes again."""
+    places = (str(fast), str(folder))
+    made = run_tool("status", *places)
+    yield "`forebay-tier status` without a list", f"{made.seconds:.2f} s", ""
+    yield "… its memory", _megabytes(made.resident_bytes), "≤ 200 MB"
+    known = run_tool("status", *places)
+    yield "`forebay-tier status`, with its start", f"{known.seconds:.2f} s", "≤ 0.2 s"
+    yield "… its memory", _megabytes(known.resident_bytes), "≤ 200 MB"
+    chosen = [str(one) for one in random.Random(2).choices(files, k=TOOL_LOOKUPS)]
+    few, many = (run_tool("stat", *places, *some) for some in (chosen[:1], chosen))
+    each_s = (many.seconds - few.seconds) / (TOOL_LOOKUPS - 1)
+    yield "`forebay-tier stat`, each file more", _microseconds(each_s), ""
+
+
+def _microseconds(seconds: float) -> str:
+    return f"{1e6 * seconds:.1f} µs"
+
+
+def _megabytes(bytes_: int) -> str:
+    return f"{number(bytes_ / 1e6)} MB"
+
+
+@frozen
+class ToolRun:
+    """What a run of `forebay-tier` took: the most memory that it had resident."""
+
+    seconds: float
+    resident_bytes: int
+
+
+_WATCHER = """
+import resource, subprocess, sys, time
+begin = time.monotonic()
+status = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL).returncode
+print(time.monotonic() - begin, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+sys.exit(status)
+"""
+
+
+def run_tool(*words: str) -> ToolRun:
+    """Raises RuntimeError if it fails. It is started by a small process, since a process counts as
+    its own what the one that started it had."""
+    watched = (sys.executable, "-S", "-c", _WATCHER, str(TOOL), *words)
+    done = subprocess.run(watched, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise RuntimeError(f"forebay-tier {words[0]} ended with {done.returncode}: {done.stderr}")
+    seconds, kibibytes = done.stdout.split()
+    return ToolRun(seconds=float(seconds), resident_bytes=int(kibibytes) * 1024)
 
 
 def seconds_until_found(mounted: Tier, count: int) -> float:

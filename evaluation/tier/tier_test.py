@@ -55,6 +55,20 @@ def test_replicas_that_are_made_by_hand_are_those_of_a_tier(tmp_path: Path) -> N
 
 
 @needs_tier
+def test_the_tool_says_what_it_took(tmp_path: Path) -> None:
+    folder = tmp_path.resolve() / "global"
+    folder.mkdir()
+    files = catalogue.make(folder, tmp_path / "fast", 5)
+    places = (str(tmp_path / "fast"), str(folder))
+    for words in (("status", *places), ("stat", *places, *map(str, files))):
+        took = catalogue.run_tool(*words)
+        assert took.seconds > 0
+        assert took.resident_bytes > 1_000_000
+    with pytest.raises(RuntimeError, match="forebay-tier stat ended with 1"):
+        catalogue.run_tool("stat", *places, str(folder / "none"))
+
+
+@needs_tier
 @pytest.mark.skipif(shutil.which("fio") is None, reason="no fio. Install it.")
 def test_fio_makes_one_file_or_one_for_each_process(tmp_path: Path) -> None:
     amount = requests.Amount(processes=2, mebibytes=2)
