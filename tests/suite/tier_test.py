@@ -208,6 +208,27 @@ def test_a_loop_over_more_files_than_fit_evicts_nothing(small_tier: Tier) -> Non
         ensure(not any(Path(small_tier.fast, "new").iterdir()), "a fill was given up, and stays")
 
 
+@needs_root
+def test_the_coldest_leave_where_fast_storage_is_full(small_tier: Tier) -> None:
+    """Of files that were moved, and stay, those leave that were used least; none that is used."""
+    files = [small_tier.folder / f"file.{one}" for one in range(8)]
+    with small_tier.started("write"):
+        for one, file in enumerate(files[:7]):
+            file.write_bytes(_bytes(MIB, one))
+        _until_moved(small_tier.folder)
+        for _ in range(3):
+            ensure(files[0].read_bytes() == _bytes(MIB, 0), "it has other bytes")
+        with files[1].open("rb"):
+            files[7].write_bytes(_bytes(MIB, 7))
+            gone = [_state(file) == "none" for file in files[:7]]
+            ensure(not gone[0], "the one that was used most has left")
+            ensure(not gone[1], "one that is open has left")
+            ensure(gone[2] and gone[3], f"the coldest stay: {gone}")
+            ensure(not any(gone[5:]), f"more have left than need to: {gone}")
+        for one, file in enumerate(files):
+            ensure(file.read_bytes() == _bytes(MIB, one), f"{file.name} has other bytes")
+
+
 def test_the_end_moves_what_waits_for_the_job(tier: Tier) -> None:
     with tier.started("write move=job") as mount:
         (tier.folder / "x").write_bytes(_bytes(MIB))
