@@ -3,16 +3,13 @@ wrote is in the files when the tier has ended, whatever happened meanwhile."""
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import random
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -22,13 +19,17 @@ from suite import mpi as m
 from suite.file_systems import until
 from suite.on import FULL
 from suite.ordinary_user import IS_ROOT, ordinary_user
+from suite.tiers import KEPT, MIB, Tier, new_tier
+from suite.tiers import bytes_of as _bytes
+from suite.tiers import order as _order
+from suite.tiers import state_of as _state
+from suite.tiers import status_of as _status
+from suite.tiers import stop as _stop
+from suite.tiers import until_moved as _until_moved
 from suite.verdict import ensure
 
-TOOL = m.LIBRARIES / "forebay-tier"
 OBSERVER = m.ROOT / "tests" / "posix" / "mount_observer.py"
 LEDGER_WRITER = m.ROOT / "tests" / "posix" / "tier_ledger.py"
-MIB = 1 << 20
-KEPT = "write move=manual"
 NOT_MOVED = 3
 KILLS = 20
 FEW_KILLS = 6
@@ -39,40 +40,10 @@ pytestmark = pytest.mark.skipif(
 needs_root = pytest.mark.skipif(not IS_ROOT, reason="only root mounts a tmpfs")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tier:
-    """A folder with a fast place. Nobody has mounted it yet."""
-
-    folder: Path
-    fast: Path
-    root: Path = field(default=Path())
-
-    def options(self, policy: str, *more: str) -> Sequence[str]:
-        return ("--fast", str(self.fast), "--policy", policy, *more)
-
-    @contextlib.contextmanager
-    def started(self, policy: str = "write", *more: str) -> Iterator[mo.Mounted]:
-        with mo.served(self.folder, options=self.options(policy, *more)) as mount:
-            yield mount
-
-    def tool(self, *words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
-        """forebay-tier, once the process that had the place has let it go."""
-        return mo.run_in(Path("/"), str(TOOL), *words, check=check)
-
-    def replicas(self) -> list[Path]:
-        return sorted(Path(self.fast, "replicas").iterdir())
-
-    def rescued(self) -> list[Path]:
-        return sorted(one for one in Path(self.fast, "rescue").iterdir() if one.suffix != ".txt")
-
-
 @pytest.fixture
 def tier() -> Iterator[Tier]:
-    with tempfile.TemporaryDirectory(prefix="tier.", dir="/tmp") as made:
-        folder, fast = Path(made, "global"), Path(made, "fast")
-        folder.mkdir()
-        fast.mkdir(mode=0o700)
-        yield Tier(folder=folder, fast=fast, root=Path(made))
+    with new_tier() as made:
+        yield made
 
 
 @pytest.fixture
@@ -84,38 +55,6 @@ def small_tier(tier: Tier) -> Iterator[Tier]:
         yield tier
     finally:
         subprocess.run(["umount", "-l", tier.fast], check=True)
-
-
-def _bytes(count: int, seed: int = 1) -> bytes:
-    return random.Random(seed).randbytes(count)
-
-
-def _status(folder: Path) -> dict[str, int]:
-    found: dict[str, int] = json.loads(os.getxattr(folder, "user.forebay.status"))
-    return found
-
-
-def _state(file: Path) -> str:
-    state: str = json.loads(os.getxattr(file, "user.forebay.state"))["state"]
-    return state
-
-
-def _order(file: Path, what: str) -> None:
-    os.setxattr(file, "user.forebay.order", what.encode())
-
-
-def _stop(mount: mo.Mounted, expected: int = 0) -> str:
-    """Ends the tier; returns what it said."""
-    mount.process.terminate()
-    _, said = mount.process.communicate(timeout=mo.SECONDS_MAX)
-    ensure(
-        mount.process.returncode == expected, f"it ended with {mount.process.returncode}: {said}"
-    )
-    return said
-
-
-def _until_moved(folder: Path) -> None:
-    ensure(until(lambda: _status(folder)["waiting"] == 0, mo.SECONDS_MAX), "it is not moved")
 
 
 def test_every_call_gives_what_it_gives_below(tier: Tier, tmp_path: Path) -> None:
