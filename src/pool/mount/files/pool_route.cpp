@@ -294,7 +294,9 @@ std::int64_t PoolRoute::deposit(FileUse& use, OpenHandle& handle, const WriteOrd
     } else if (written.rest == pool::WriteResult::Rest::failed) {
         error = -written.error;
     }
-    use.size.store(std::max(use.size.load(relaxed), rest.offset + taken), relaxed);
+    if (taken > 0) {
+        use.size.store(std::max(use.size.load(relaxed), rest.offset + taken), relaxed);
+    }
     return taken > 0 ? taken : error;
 }
 
