@@ -75,7 +75,7 @@ int open(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file) {
     const auto open_it = [&] {
         handle->fd = OwnFd{
             ::open(DescriptorName{inode.path.get()}.text(), flags_below(file->flags) & ~O_TRUNC)};
-        return handle->fd.valid() ? 0 : errno;
+        return handle->fd.valid() ? opened(asked, inode, *handle, empties) : errno;
     };
     int failed = open_it();
     if (failed == EMFILE) {
@@ -84,9 +84,6 @@ int open(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file) {
     }
     if (failed != 0) {
         return failed;
-    }
-    if (const int error = opened(asked, inode, *handle, empties); error != 0) {
-        return error;
     }
     set_reply(*file, *handle);
     if (fuse_reply_open(asked.request, file) == -ENOENT) {  // the caller was interrupted
@@ -114,7 +111,12 @@ int create(const FuseRequest& asked, fuse_ino_t parent, const char* name, mode_t
            fuse_file_info* file) {
     auto handle = std::make_unique<OpenHandle>();
     handle->flags = file->flags;
+    OwnFd spare;  // so that what was made does not fail for lack of a second descriptor
     int error = asked.server.with_room_below([&] {
+        spare = OwnFd{::fcntl(asked.inode(parent).path.get(), F_DUPFD_CLOEXEC, 0)};
+        if (!spare.valid()) {
+            return errno;
+        }
         handle->fd = open_or_create(asked, parent, name, mode, file->flags & ~O_TRUNC);
         return handle->fd.valid() ? 0 : errno;
     });
@@ -125,6 +127,7 @@ int create(const FuseRequest& asked, fuse_ino_t parent, const char* name, mode_t
                    : error;
     }
     asked.server.trimmer().has_come({fuse_req_ctx(asked.request)->pid, parent, name});
+    spare = OwnFd{};
     OwnFd path{::open(DescriptorName{handle->fd.get()}.text(), O_PATH | O_CLOEXEC)};
     fuse_entry_param entry{};
     error = path.valid() ? fill_entry(asked.server, std::move(path), AnswerOrder::unordered, entry)
