@@ -22,7 +22,15 @@ int open_tiered(tier::LiveTier& tier, MountedInode& inode, OpenHandle& handle, b
     if (!S_ISREG(found.st_mode)) {
         return empties ? errno_of_call(::ftruncate(handle.fd.get(), 0)) : 0;
     }
-    return tier.open({.fd = handle.fd.get(),
+    OwnFd writable;  // a file may be emptied by a program that opens it to read it
+    if (empties && !handle.writes()) {
+        writable = OwnFd{::open(kernel::name_of_descriptor(inode.path.get()).c_str(),
+                                O_WRONLY | O_NONBLOCK | O_CLOEXEC)};
+        if (!writable.valid()) {
+            return errno;
+        }
+    }
+    return tier.open({.fd = writable.valid() ? writable.get() : handle.fd.get(),
                       .path = kernel::path_of_descriptor(inode.path.get()),
                       .writes = handle.writes(),
                       .empties = empties},
