@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from suite import mounted as mo
-from suite.tiers import Tier, new_tier, order, stop
+from suite.tiers import KEPT, Tier, new_tier, order, stop
 from suite.verdict import ensure
 
 pytestmark = pytest.mark.skipif(
@@ -40,3 +40,18 @@ def test_a_file_is_emptied_that_is_opened_to_be_read(tier: Tier, policy: str) ->
         ensure((tier.folder / "x").read_bytes() == b"", "it was not emptied")
         stop(mount)
     ensure((tier.folder / "x").read_bytes() == b"", "it has bytes afterwards")
+
+
+def test_the_time_of_an_open_file_is_set_once_it_was_moved(tier: Tier) -> None:
+    """The next write was taken for one beside somebody else's, and was rescued."""
+    with tier.started(KEPT) as mount:
+        fd = _opened(tier.folder / "x")
+        os.write(fd, b"before")
+        order(tier.folder, "move")
+        os.utime(fd, (1e9, 1e9))
+        os.write(fd, b" after")
+        os.close(fd)
+        order(tier.folder, "move")
+        stop(mount)
+    ensure((tier.folder / "x").read_bytes() == b"before after", "its bytes")
+    ensure(not tier.rescued(), "something was rescued")

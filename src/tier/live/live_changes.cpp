@@ -39,10 +39,15 @@ std::int64_t write_some(int fd, const FastWrite& order) {
 
 }  // namespace
 
-// The replica says that it is dirty, durably, before its bytes change.
+// The replica says that it is dirty, durably, before its bytes change. One that lacks what the file
+// has got meanwhile, be it a time only, is dropped: what follows is done with the file.
 int LiveTier::begin_change(LiveFile& file) {
-    OpenedReplica& open = *file.open;
     const bool was_newer = is_newer(file);
+    look_again(file);
+    if (!file.open) {
+        return 0;
+    }
+    OpenedReplica& open = *file.open;
     const auto begun = begin_writing(parts(), file.name, *open.record, *open.replica, *open.file,
                                      calendar_.now_ns());
     file.written_ns = clock_.now_ns();
@@ -77,8 +82,9 @@ FastResult LiveTier::write(LiveFile& file, const FastWrite& order) {
         return {.to_file = true};
     }
     int error = begin_change(file);
+    done.to_file = !file.open;
     bool made_room = false;
-    while (error == 0 && done.bytes < std::ssize(order.bytes)) {
+    while (error == 0 && !done.to_file && done.bytes < std::ssize(order.bytes)) {
         FastWrite rest = order;
         rest.offset += done.bytes;
         rest.bytes = order.bytes.subspan(static_cast<std::size_t>(done.bytes));
@@ -104,7 +110,7 @@ FastResult LiveTier::write(LiveFile& file, const FastWrite& order) {
 
 FastResult LiveTier::result_of(LiveFile& file, FileLock& lock, int error) {
     if (!is_of_fast_place(error)) {
-        return {.error = error};
+        return {.error = error, .to_file = error == 0 && !file.open};
     }
     const int failed = give_up(file, lock);
     return {.error = failed, .to_file = failed == 0};
@@ -124,7 +130,7 @@ FastResult LiveTier::truncate(LiveFile& file, std::int64_t bytes) {
         return {.to_file = true};
     }
     int error = begin_change(file);
-    if (error == 0) {
+    if (error == 0 && file.open) {
         error = ::ftruncate(file.open->descriptor, bytes) == 0 ? 0 : errno;
     }
     return result_of(file, lock, error);
@@ -136,7 +142,7 @@ FastResult LiveTier::allocate(LiveFile& file, int mode, std::int64_t offset, std
         return {.to_file = true};
     }
     int error = begin_change(file);
-    if (error == 0) {
+    if (error == 0 && file.open) {
         error = ::fallocate(file.open->descriptor, mode, offset, bytes) == 0 ? 0 : errno;
     }
     return result_of(file, lock, error);

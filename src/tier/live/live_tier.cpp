@@ -205,14 +205,12 @@ int LiveTier::prepare(LiveFile& file, const TieredOpening& opening, bool may_be_
     if (was_open) {
         look_again(file);  // else verify() has looked just now
     }
-    if (file.open) {
-        if (!opening.empties) {
-            return 0;
-        }
-        if (const int error = begin_change(file); error != 0) {
-            return error;
-        }
-        return ::ftruncate(file.open->descriptor, 0) == 0 ? 0 : errno;
+    if (file.open && !opening.empties) {
+        return 0;
+    }
+    const int changed = file.open ? begin_change(file) : 0;
+    if (changed != 0 || file.open) {
+        return changed != 0 || ::ftruncate(file.open->descriptor, 0) == 0 ? changed : errno;
     }
     if (const int error = refuse_lost(file, opening, may_be_lost); error != 0) {
         return error;

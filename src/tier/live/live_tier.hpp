@@ -234,6 +234,7 @@ private:
     [[nodiscard]] int give_up(LiveFile& file, FileLock& lock);
     // The result of a change of the replica that ended with `error`: an error of the fast place
     // gives the replica up, and the file itself is to be changed.
+    // Afterwards, the replica may be gone.
     [[nodiscard]] FastResult result_of(LiveFile& file, FileLock& lock, int error);
     [[nodiscard]] int fill(LiveFile& file, int fd);
     // Evicts the coldest replicas that nobody uses, for a write that found no room. False: none.

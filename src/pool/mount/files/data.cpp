@@ -139,12 +139,19 @@ int copy_file_range(const FuseRequest& asked, fuse_ino_t from_number, off_t from
     if (error == 0) {
         error = prepare_tiered(asked.server.tier(), open_handle(to));
     }
+    ssize_t moved = 0;
+    for (int before = -1; error == 0 && before != open_handle(to).backing();) {
+        before = open_handle(to).backing();
+        off_t here = from_offset;
+        off_t there = to_offset;
+        moved = ::copy_file_range(open_handle(from).backing(), &here, before, &there, bytes,
+                                  static_cast<unsigned>(flags));
+        // The replica may have been moved, or evicted, meanwhile.
+        error = moved <= 0 ? 0 : prepare_tiered(asked.server.tier(), open_handle(to));
+    }
     if (error != 0) {
         return error;
     }
-    const ssize_t moved =
-        ::copy_file_range(open_handle(from).backing(), &from_offset, open_handle(to).backing(),
-                          &to_offset, bytes, static_cast<unsigned>(flags));
     if (moved < 0) {
         // The kernel then copies by READ and WRITE, which know what to do where there is no room.
         return open_handle(to).tiered && (errno == ENOSPC || errno == EDQUOT) ? EXDEV : errno;
