@@ -4,13 +4,14 @@ rescue file, or a call failed that succeeds without a tier."""
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from suite import mounted as mo
-from suite.tiers import KEPT, Tier, new_tier, order, stop
+from suite.tiers import KEPT, MIB, Tier, bytes_of, new_tier, order, stop
 from suite.verdict import ensure
 
 pytestmark = pytest.mark.skipif(
@@ -55,3 +56,24 @@ def test_the_time_of_an_open_file_is_set_once_it_was_moved(tier: Tier) -> None:
         stop(mount)
     ensure((tier.folder / "x").read_bytes() == b"before after", "its bytes")
     ensure(not tier.rescued(), "something was rescued")
+
+
+def test_an_order_to_move_has_what_was_written_before_it(tier: Tier) -> None:
+    """It ended with the move that was under way, which a write had overtaken."""
+    with tier.started(KEPT) as mount:
+        fd = _opened(tier.folder / "x")
+        below = os.open(mount.below("x"), os.O_RDONLY)
+        for one in range(3):
+            os.pwrite(fd, bytes_of(16 * MIB, one), 0)
+            other = threading.Thread(target=order, args=(tier.folder, "move"))
+            other.start()
+            # The move is under way once the file has bytes of it.
+            while other.is_alive() and os.pread(below, 8, 0) != bytes_of(8, one):
+                pass
+            os.pwrite(fd, b"new %4d" % one, 0)
+            order(tier.folder / "x", "move")
+            ensure(os.pread(below, 8, 0) == b"new %4d" % one, f"order {one} came too early")
+            other.join()
+        os.close(fd)
+        os.close(below)
+        stop(mount)

@@ -277,3 +277,4 @@ void LiveTier::rescue_file(LiveFile& file) {
 }
 
 }  // namespace forebay::tier
+        file.moved.notify_all();

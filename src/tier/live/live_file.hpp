@@ -43,6 +43,8 @@ struct LiveFile {
         return descriptor_now.load(std::memory_order_acquire);
     }
 
+    [[nodiscard]] bool is_ordered() const noexcept { return orders_done < orders; }
+
     const ReplicaName name;
     std::atomic<int> descriptor_now = -1;
 
@@ -57,12 +59,15 @@ struct LiveFile {
     std::unique_ptr<OpenedReplica> open;  // null: there is no replica, or it is closed
     std::vector<std::unique_ptr<OpenedReplica>> retired;  // not used any more, but maybe being read
     std::optional<ReplicaStatus> closed_status;           // of a replica that is not open
-    bool moving = false;          // a move is under way, by the mover's thread
-    bool fills = false;           // the mover's thread copies its bytes just now
-    bool filling = false;         // its bytes are being copied, or will be
-    bool removed = false;         // its last name is gone
-    bool rescued = false;         // the last move found that somebody else had changed the file
-    bool asked = false;           // somebody waits until it is moved
+    bool moving = false;   // a move is under way, by the mover's thread
+    bool fills = false;    // the mover's thread copies its bytes just now
+    bool filling = false;  // its bytes are being copied, or will be
+    bool removed = false;  // its last name is gone
+    bool rescued = false;  // the last move found that somebody else had changed the file
+    // Orders to move it, and those that a move has carried out: one that began after the order, or
+    // that no write has overtaken.
+    std::uint64_t orders = 0;
+    std::uint64_t orders_done = 0;
     std::int64_t written_ns = 0;  // monotonic, as all times here
     std::int64_t dirtied_ns = 0;
     std::int64_t retry_ns = 0;

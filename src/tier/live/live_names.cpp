@@ -164,6 +164,7 @@ void LiveTier::unlinked(int fd) {
     file->removed = true;
     bool used = false;
     {
+    file->moved.notify_all();
         const std::lock_guard tier_lock{mutex_};
         used = file->handles > 0;
     }

@@ -187,7 +187,7 @@ void LiveTier::serve_peers() {
             if (const std::shared_ptr<LiveFile> file = find(name)) {
                 const FileLock file_lock{file->mutex};
                 const auto listed = list_.find(name);
-                file->asked = listed && *listed && is_dirty((*listed)->state);
+                file->orders += listed && *listed && is_dirty((*listed)->state) ? 1 : 0;
                 file->retry_ns = 0;
                 news_.notify_all();
             }

@@ -446,6 +446,7 @@ void LiveTier::release(LiveFile& file, bool writes) {
         // So that the list has its size.
         if (const auto stamp = file.open->replica->stamp()) {
             static_cast<void>(list_.put(listed(file.name, file.open->record->get(), *stamp)));
+    file.moved.notify_all();
         }
     }
     bool last = false;

@@ -291,6 +291,8 @@ private:
     std::int64_t peer_wait_ns_ = 0;
     std::int64_t look_ns_ = 0;
     std::function<void()> before_waiting_{};
+    // Has the mover move the file, if it waits for that; returns when it has, with an errno or 0.
+    [[nodiscard]] int move_file(LiveFile& file);
     std::function<void(int)> waits_for_peer_{};
     adapters::SteadyClock clock_;
     adapters::CalendarClock calendar_;

@@ -68,7 +68,7 @@ std::shared_ptr<LiveFile> LiveTier::choose() {
                               .written_ns = file->written_ns,
                               .retry_ns = finishes && file->failures < 2 ? 0 : file->retry_ns,
                               .open = written && !finishes,
-                              .asked = file->asked,
+                              .asked = file->is_ordered(),
                               .under_way = file->moving || (finishes && file->failures > 1),
                               .trigger = file->policy.trigger,
                               .idle_ns = file->policy.idle_ns,
@@ -95,6 +95,7 @@ void LiveTier::move(const std::shared_ptr<LiveFile>& file) {
         constexpr std::int64_t retry_after_ns = 5'000'000'000;
         file->retry_ns = clock_.now_ns() + retry_after_ns;
         ++file->failures;
+        file->orders_done = file->orders;
         file->moved.notify_all();
         return;
     }
@@ -104,12 +105,13 @@ void LiveTier::move(const std::shared_ptr<LiveFile>& file) {
                 static_cast<void>(list_.put(listed(file->name, file->open->record->get(), *stamp)));
             }
         }
-        file->asked = false;
+        file->orders_done = file->orders;
         put_away(*file);
         file->moved.notify_all();
         return;
     }
     file->moving = true;
+    const std::uint64_t orders_before = file->orders;
     OpenedReplica& open = *file->open;
     // The mover has files of its own, since programs' calls use the others meanwhile.
     auto replica = fast_->open(file->name);
@@ -129,9 +131,9 @@ void LiveTier::move(const std::shared_ptr<LiveFile>& file) {
     lock.lock();
     file->moving = false;
     static_cast<void>(settle(*file, end));
-    if (end) {
-        file->asked = false;
-    }
+    // What was written before an order that came during this move may be left out of it. A failure
+    // is told to all who wait, and tried again at its time.
+    file->orders_done = end && *end == MoveEnd::overtaken ? orders_before : file->orders;
     put_away(*file);
     file->moved.notify_all();
 }
@@ -220,23 +222,29 @@ int LiveTier::move_below(const std::string& path) {
     for (const ListedReplica& one : list_.all_waiting()) {
         const bool is_meant = FolderPath{path}.holds(one.path);
         const std::shared_ptr<LiveFile> file = is_meant ? find(one.name) : nullptr;
-        if (!file) {
-            continue;
-        }
-        FileLock lock{file->mutex};
-        const auto now = list_.find(one.name);
-        if (file->removed || !now || !*now || !is_dirty((*now)->state)) {
-            continue;
-        }
-        file->asked = true;
-        const std::uint32_t failures = file->failures;
-        file->retry_ns = 0;
-        news_.notify_all();
-        file->moved.wait(
-            lock, [&] { return !file->asked || file->removed || file->failures > failures; });
-        error = file->failures > failures || std::exchange(file->rescued, false) ? EIO : error;
+        const int failed = file ? move_file(*file) : 0;
+        error = failed != 0 ? failed : error;
     }
     return error;
+}
+
+int LiveTier::move_file(LiveFile& file) {
+    FileLock lock{file.mutex};
+    const auto waits = [&] {
+        const auto now = list_.find(file.name);
+        return !file.removed && now && *now && is_dirty((*now)->state);
+    };
+    if (!waits()) {
+        return 0;
+    }
+    const std::uint64_t order = ++file.orders;
+    const std::uint32_t failures = file.failures;
+    file.retry_ns = 0;
+    news_.notify_all();
+    // Its replica may also go without the mover: because it is full, or has lost its last name.
+    file.moved.wait(
+        lock, [&] { return file.orders_done >= order || file.failures > failures || !waits(); });
+    return file.failures > failures || std::exchange(file.rescued, false) ? EIO : 0;
 }
 
 int LiveTier::evict_now(const std::string& path) {
