@@ -1,11 +1,14 @@
 """Random calls on a few files, through the mount, against a model in memory: every read, size and
-mapping has to show what was written last. Arguments: a seed, and how many calls."""
+mapping has to show what was written last. Arguments: a seed, and how many calls. ORDERS in the
+environment is the attribute by which a tier takes orders: then it gets some, and names and times
+change that matter to it."""
 
 # The calls themselves are tried, not pathlib's.
 # ruff: noqa: PTH101, PTH104, PTH108, PTH116, PTH123
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import mmap
 import os
@@ -16,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 LENGTH_MAX = 3 << 20
+ORDERS = os.environ.get("ORDERS", "")
 FILES = 4
 
 
@@ -174,6 +178,10 @@ def rename(model: Model) -> None:
         return
     drop(model, new)
     os.rename(old, new)
+    follow(model, old, new)
+
+
+def follow(model: Model, old: str, new: str) -> None:
     model.content[new] = model.content.pop(old)
     model.descriptors[new] = model.descriptors.pop(old, [])
     model.maps[new] = model.maps.pop(old, [])
@@ -218,8 +226,44 @@ CALLS: list[Callable[[Model], None]] = [
 ]  # fmt: skip
 
 
+def give_order(model: Model) -> None:
+    what = model.chance.choice(["move", "move", "evict", "fill"])
+    try:
+        os.setxattr(model.chance.choice([model.there(), "."]), ORDERS, what.encode())
+    except OSError as error:
+        # It is a folder, or is written; or there is no room.
+        if error.errno not in (errno.EINVAL, errno.EBUSY, errno.ENOSPC):
+            raise
+
+
+def set_time(model: Model) -> None:
+    os.utime(model.there(), (1e9, model.chance.randrange(10**9)))
+
+
+def link_and_unlink(model: Model) -> None:
+    old, new = model.there(), model.name()
+    if old == new:
+        return
+    known = new in model.content
+    drop(model, new)
+    if known:
+        os.unlink(new)
+    os.link(old, new)
+    os.unlink(old)
+    follow(model, old, new)
+
+
+def empty_to_read(model: Model) -> None:
+    name = model.there()
+    if not model.maps.get(name):
+        os.close(os.open(name, os.O_RDONLY | os.O_TRUNC))
+        model.content[name] = bytearray()
+
+
 def main(seed: int, count: int) -> None:
     model = Model(random.Random(seed))
+    if ORDERS:
+        CALLS.extend([give_order, give_order, set_time, link_and_unlink, empty_to_read])
     for number in range(count):
         call = model.chance.choice(CALLS)
         try:

@@ -192,10 +192,26 @@ int LiveTier::before_protection(int fd, mode_t mode) {
         return 0;
     }
     const std::shared_ptr<LiveFile> file = find(fd);
-    return file ? move_below(file->path) : 0;
+    return file ? bring_home(*file) : 0;
+}
+
+int LiveTier::bring_home(LiveFile& file) {
+    const int error = move_file(file);
+    FileLock lock{file.mutex};
+    return error == 0 && file.open && writers_of(file) > 0 ? move_and_evict(file, lock) : error;
 }
 
 int LiveTier::give_up(LiveFile& file, FileLock& lock) {
+    const bool has_replica = file.open != nullptr;
+    const int error = move_and_evict(file, lock);
+    if (error == 0 && has_replica) {
+        const std::lock_guard tier_lock{mutex_};
+        ++counts_.given_up;
+    }
+    return error;
+}
+
+int LiveTier::move_and_evict(LiveFile& file, FileLock& lock) {
     announce_waiting();
     file.moved.wait(lock, [&file] { return !file.moving; });
     if (!file.open) {
@@ -219,8 +235,6 @@ int LiveTier::give_up(LiveFile& file, FileLock& lock) {
     if (file.open) {
         evict_file(file);
     }
-    const std::lock_guard tier_lock{mutex_};
-    ++counts_.given_up;
     return 0;
 }
 
@@ -271,10 +285,10 @@ void LiveTier::rescue_file(LiveFile& file) {
         file.rescued = true;
         detach(file);
         file.closed_status.reset();
+        file.moved.notify_all();
         const std::lock_guard lock{mutex_};
         ++counts_.rescued;
     }
 }
 
 }  // namespace forebay::tier
-        file.moved.notify_all();

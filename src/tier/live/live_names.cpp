@@ -87,7 +87,7 @@ LiveTier::AttributeChange::~AttributeChange() {
     const bool was_open = file->open != nullptr;
     const auto listed = tier_->list_.find(file->name);
     const bool clean = listed && *listed && (*listed)->state == ReplicaState::clean;
-    if (!clean || file->moving || (!was_open && !tier_->attach(*file))) {
+    if (!clean || file->moving || file->removed || (!was_open && !tier_->attach(*file))) {
         return;
     }
     LiveRecord& record = *file->open->record;
@@ -105,8 +105,9 @@ LiveTier::AttributeChange::~AttributeChange() {
     }
 }
 
-// The new path is on the replica before anything looks for its file there.
-void LiveTier::relocate(LiveFile& file, ListedReplica listed, const std::string& path) {
+// The new path is on the replica before anything looks for its file there. A move that is under way
+// goes on: it has the file open.
+void LiveTier::relocate(LiveFile& file, const std::string& path) {
     file.path = path;
     if (file.open) {
         static_cast<void>(
@@ -117,16 +118,17 @@ void LiveTier::relocate(LiveFile& file, ListedReplica listed, const std::string&
             static_cast<void>((*replica)->set_record(encode(**record, fast_->key())));
         }
     }
-    listed.path = path;
-    static_cast<void>(list_.put(listed));
+    if (auto now = list_.find(file.name); now && *now) {
+        (*now)->path = path;
+        static_cast<void>(list_.put(**now));
+    }
 }
 
 void LiveTier::renamed(const std::string& from, const std::string& to) {
     for (const ListedReplica& one : list_.all_below(from)) {
         if (const std::shared_ptr<LiveFile> file = find(one.name)) {
-            FileLock lock{file->mutex};
-            file->moved.wait(lock, [&file] { return !file->moving; });
-            relocate(*file, one, to + one.path.substr(from.size()));
+            const FileLock lock{file->mutex};
+            relocate(*file, to + one.path.substr(from.size()));
         }
     }
 }
@@ -144,7 +146,7 @@ void LiveTier::before_name_change(int fd) {
     }
     const std::shared_ptr<LiveFile> file = find(fd);
     if (file && found.st_nlink > 1) {
-        static_cast<void>(move_below(file->path));
+        static_cast<void>(bring_home(*file));
     }
 }
 
@@ -162,9 +164,9 @@ void LiveTier::unlinked(int fd) {
     }
     const FileLock lock{file->mutex};
     file->removed = true;
+    file->moved.notify_all();
     bool used = false;
     {
-    file->moved.notify_all();
         const std::lock_guard tier_lock{mutex_};
         used = file->handles > 0;
     }

@@ -4,6 +4,7 @@
 #include "foundation/base/error_number.hpp"
 #include "foundation/base/folder_path.hpp"
 #include "foundation/kernel/calls.hpp"
+#include "foundation/kernel/descriptor_names.hpp"
 #include "tier/catalogue/redo.hpp"
 #include "tier/posix/tiered_file.hpp"
 
@@ -13,6 +14,7 @@
 #include <cstdio>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <string_view>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -167,19 +169,7 @@ int LiveTier::open(const TieredOpening& opening, std::shared_ptr<LiveFile>& open
         return error;
     }
     std::shared_ptr<LiveFile> file = take(*name, opening.writes);
-    {
-        FileLock lock{file->mutex};
-        // A replica that is being filled, or was just moved, cannot go before that has ended.
-        file->moved.wait(lock, [&] {
-            return !opening.writes || !(file->fills || (file->moving && !is_newer(*file)));
-        });
-        file->removed = found.st_nlink == 0;
-        if (!file->removed) {
-            file->path = opening.path;
-        }
-        file->policy = policies_.policy_of(opening.path);
-        error = prepare(*file, opening, may_be_lost);
-    }
+    error = prepare_in_order(*file, opening, may_be_lost);
     list_.note_use(*name, calendar_.now_ns());
     if (error != 0) {
         close(file, opening.writes);
@@ -187,6 +177,38 @@ int LiveTier::open(const TieredOpening& opening, std::shared_ptr<LiveFile>& open
     }
     opened = std::move(file);
     return 0;
+}
+
+int LiveTier::prepare_in_order(LiveFile& file, const TieredOpening& opening, bool may_be_lost) {
+    for (;;) {
+        FileLock lock{file.mutex};
+        // A replica that is being filled, or was just moved, cannot go before that has ended.
+        file.moved.wait(lock, [&] {
+            return !opening.writes || !(file.fills || (file.moving && !is_newer(file)));
+        });
+        const RenameOrder::PathUse use{renames_};
+        if (use) {
+            note_path(file, opening);
+            return prepare(file, opening, may_be_lost);
+        }
+        lock.unlock();  // a rename may wait for it
+        renames_.wait_for_renames();
+    }
+}
+
+// The kernel says so of a name that is gone. The file may have others, but which ones is not known:
+// it gets no replica, which would not be found by its path.
+void LiveTier::note_path(LiveFile& file, const TieredOpening& opening) {
+    constexpr std::string_view gone = " (deleted)";
+    struct stat found{};
+    file.removed = kernel::fstat(opening.fd, &found) == 0 && found.st_nlink == 0;
+    const std::string now = kernel::path_of_descriptor(opening.fd);
+    const std::string& path = now.empty() ? opening.path : now;
+    const bool is_named = !file.removed && !path.ends_with(gone);
+    if (is_named) {
+        file.path = path;
+    }
+    file.policy = is_named ? policies_.policy_of(path) : FolderPolicy{};
 }
 
 int LiveTier::prepare(LiveFile& file, const TieredOpening& opening, bool may_be_lost) {
@@ -303,7 +325,7 @@ int LiveTier::verify(LiveFile& file) {
         return 0;
     }
     if (is_listed && (*listed)->path != file.path) {
-        relocate(file, **listed, file.path);
+        relocate(file, std::string{file.path});
     }
     auto done = set_right(file);
     const auto left = list_.find(file.name);
@@ -424,6 +446,7 @@ void LiveTier::evict_file(LiveFile& file) {
     if (auto gone = evict(parts(), file.name); !gone) {
         tell(gone.error().message);
     }
+    file.moved.notify_all();
     const std::lock_guard lock{mutex_};
     ++counts_.evicted;
 }
@@ -446,7 +469,6 @@ void LiveTier::release(LiveFile& file, bool writes) {
         // So that the list has its size.
         if (const auto stamp = file.open->replica->stamp()) {
             static_cast<void>(list_.put(listed(file.name, file.open->record->get(), *stamp)));
-    file.moved.notify_all();
         }
     }
     bool last = false;

@@ -9,6 +9,7 @@
 #include "tier/live/live_file.hpp"
 #include "tier/live/memory_list.hpp"
 #include "tier/live/policy_finder.hpp"
+#include "tier/live/rename_order.hpp"
 #include "tier/mover/copy_range.hpp"
 #include "tier/mover/move_task.hpp"
 #include "tier/mover/replicas.hpp"
@@ -133,10 +134,11 @@ public:
         int fd_;
         std::optional<VersionStamp> before_;
     };
-    // Moves what a file lacks before it may lose its owner's right to write, or one of several
-    // names: it could not be found by that.
+    // Moves what a file lacks before it may lose its owner's right to write: it could not be opened
+    // to be moved.
     [[nodiscard]] int before_protection(int fd, mode_t mode);
-    // Before a name of a file or folder is removed or changed.
+    // Before a name of a file or folder is removed or changed. What a file of several names lacks
+    // is moved: it may be known by this name.
     void before_name_change(int fd);
     // Held from then on until renamed() or unlinked(): no move begins under a path that leads
     // elsewhere already.
@@ -144,6 +146,8 @@ public:
         return std::shared_lock{names_};
     }
 
+    // To be held from before a file or folder gets another name until renamed() was called.
+    [[nodiscard]] RenameOrder& renames() noexcept { return renames_; }
     // A file or folder has got another name.
     void renamed(const std::string& from, const std::string& to);
     // A name of the file of `fd` was removed.
@@ -211,7 +215,12 @@ private:
     // Wants the file's lock.
     [[nodiscard]] Result<RightReplica> set_right(LiveFile& file);
 
-    // The following want the file's lock.
+    // prepare(), under the path that the file has by now, once nothing is under way that the
+    // opening has to wait for.
+    [[nodiscard]] int prepare_in_order(LiveFile& file, const TieredOpening& opening,
+                                       bool may_be_lost);
+    // Wants the file's lock, as do the following.
+    void note_path(LiveFile& file, const TieredOpening& opening);
     [[nodiscard]] int prepare(LiveFile& file, const TieredOpening& opening, bool may_be_lost);
     [[nodiscard]] int begin_reading(LiveFile& file, const TieredOpening& opening,
                                     std::int64_t bytes);
@@ -225,6 +234,7 @@ private:
     void attach(LiveFile& file, MadeReplica replica, std::unique_ptr<TieredFile> whole);
     static void detach(LiveFile& file);
     [[nodiscard]] static bool is_newer(const LiveFile& file);
+    // Afterwards, the replica may be gone.
     [[nodiscard]] int begin_change(LiveFile& file);
     // `promised`: bytes of fast storage that other files will take.
     [[nodiscard]] bool is_admitted(const LiveFile& file, TieredUse use, std::int64_t promised);
@@ -232,9 +242,12 @@ private:
     // Moves what is in the replica, and removes it: the file itself is used from then on. Returns
     // an errno or 0.
     [[nodiscard]] int give_up(LiveFile& file, FileLock& lock);
+    [[nodiscard]] int move_and_evict(LiveFile& file, FileLock& lock);
+    // The mover moves what is in the replica. If a program may write more, it writes to the file
+    // itself from then on. Returns an errno or 0.
+    [[nodiscard]] int bring_home(LiveFile& file);
     // The result of a change of the replica that ended with `error`: an error of the fast place
     // gives the replica up, and the file itself is to be changed.
-    // Afterwards, the replica may be gone.
     [[nodiscard]] FastResult result_of(LiveFile& file, FileLock& lock, int error);
     [[nodiscard]] int fill(LiveFile& file, int fd);
     // Evicts the coldest replicas that nobody uses, for a write that found no room. False: none.
@@ -249,7 +262,7 @@ private:
     void rescue_file(LiveFile& file);
     [[nodiscard]] std::optional<ReplicaStatus> status_of(LiveFile& file);
     void note_closed(LiveFile& file);
-    void relocate(LiveFile& file, ListedReplica listed, const std::string& path);
+    void relocate(LiveFile& file, const std::string& path);
 
     // Waits until a file has the bytes that another tier has of it. Returns an errno or 0.
     // `may_be_lost` is set: this tier's marker says that the file lacks bytes.
@@ -275,6 +288,8 @@ private:
     void fill_next();
     void fill_in_background(const std::shared_ptr<LiveFile>& file);
     int move_below(const std::string& path);
+    // Has the mover move the file, if it waits for that; returns when it has, with an errno or 0.
+    [[nodiscard]] int move_file(LiveFile& file);
     void evict_old();
     void evict_expired();
     void ask_policies_of_new_folders();
@@ -291,14 +306,13 @@ private:
     std::int64_t peer_wait_ns_ = 0;
     std::int64_t look_ns_ = 0;
     std::function<void()> before_waiting_{};
-    // Has the mover move the file, if it waits for that; returns when it has, with an errno or 0.
-    [[nodiscard]] int move_file(LiveFile& file);
     std::function<void(int)> waits_for_peer_{};
     adapters::SteadyClock clock_;
     adapters::CalendarClock calendar_;
     std::atomic<bool> leaves_ = false;
 
     std::shared_mutex names_;
+    RenameOrder renames_;
     std::mutex mutex_;  // protects the members down to thread_; taken after a file's lock
     std::map<ReplicaName, std::shared_ptr<LiveFile>> files_;
     std::map<dev_t, std::uint64_t> systems_;  // numbers of file systems by device

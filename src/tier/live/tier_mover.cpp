@@ -131,6 +131,10 @@ void LiveTier::move(const std::shared_ptr<LiveFile>& file) {
     lock.lock();
     file->moving = false;
     static_cast<void>(settle(*file, end));
+    // The file may have been renamed just before the task has listed it under its old path.
+    if (const auto now = list_.find(file->name); now && *now && (*now)->path != file->path) {
+        relocate(*file, std::string{file->path});
+    }
     // What was written before an order that came during this move may be left out of it. A failure
     // is told to all who wait, and tried again at its time.
     file->orders_done = end && *end == MoveEnd::overtaken ? orders_before : file->orders;

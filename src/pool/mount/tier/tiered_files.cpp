@@ -143,16 +143,18 @@ ssize_t without_tier(const tier::LiveTier* tier, char* names, ssize_t bytes, std
     return to - names;
 }
 
-NameChange::NameChange(tier::LiveTier* tier, int folder, const char* name) : tier_{tier} {
+NameChange::NameChange(tier::LiveTier* tier, int folder, const char* name)
+    : tier_{tier}, folder_{folder}, name_{name} {
     if (tier_ != nullptr) {
         file_ = OwnFd{::openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC)};
-        path_ = kernel::path_of_descriptor(folder) + "/" + name;
         if (file_.valid()) {
             tier_->before_name_change(file_.get());
             change_.emplace(tier_, file_.get());
         }
     }
 }
+
+std::string NameChange::path() const { return kernel::path_of_descriptor(folder_) + "/" + name_; }
 
 void NameChange::begins() {
     if (tier_ != nullptr) {
@@ -161,10 +163,10 @@ void NameChange::begins() {
 }
 
 NameChange::~NameChange() {
-    change_.reset();
     if (tier_ != nullptr && file_.valid()) {
         tier_->unlinked(file_.get());
     }
+    change_.reset();  // of a file that has a name yet
 }
 
 void NameChange::is_now(const NameChange& other, bool exchanged) const {
@@ -177,13 +179,13 @@ void NameChange::is_now(const NameChange& other, bool exchanged) const {
         if (other.file_.valid()) {
             tier_->unlinked(other.file_.get());
         }
-        tier_->renamed(path_, other.path_);
+        tier_->renamed(path(), other.path());
         return;
     }
-    const std::string aside = other.path_ + "\n";
-    tier_->renamed(other.path_, aside);
-    tier_->renamed(path_, other.path_);
-    tier_->renamed(aside, path_);
+    const std::string aside = other.path() + "\n";
+    tier_->renamed(other.path(), aside);
+    tier_->renamed(path(), other.path());
+    tier_->renamed(aside, path());
 }
 
 }  // namespace forebay::mount

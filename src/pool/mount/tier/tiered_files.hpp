@@ -65,13 +65,18 @@ public:
     void begins();
     // The file of this name now has the other name; if they were exchanged, also the other way
     // round.
+    // Precondition: the caller holds LiveTier::renames() since before the change.
     void is_now(const NameChange& other, bool exchanged) const;
 
 private:
     std::shared_lock<std::shared_mutex> held_;  // until after the destructor's own part
     tier::LiveTier* tier_;
+    // With this name, in its folder as that is called now.
+    [[nodiscard]] std::string path() const;
+
+    int folder_;
+    std::string name_;
     OwnFd file_;
-    std::string path_;
     std::optional<tier::LiveTier::AttributeChange> change_;  // of its ctime
 };
 

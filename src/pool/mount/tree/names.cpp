@@ -5,6 +5,7 @@
 #include <climits>
 #include <cstdio>
 #include <fcntl.h>
+#include <optional>
 #include <string>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -133,6 +134,10 @@ int rename(const FuseRequest& asked, fuse_ino_t parent, const char* name, fuse_i
     NameChange from{asked.server.tier(), folder(asked, parent), name};
     const NameChange to{asked.server.tier(), folder(asked, to_parent), to_name};
     from.begins();
+    std::optional<tier::RenameOrder::Rename> order;
+    if (asked.server.tier() != nullptr) {
+        order.emplace(asked.server.tier()->renames());
+    }
     const auto done = ::syscall(SYS_renameat2, folder(asked, parent), name,
                                 folder(asked, to_parent), to_name, flags);
     const int error = errno_of_call(static_cast<int>(done));
