@@ -4,6 +4,7 @@ rescue file, or a call failed that succeeds without a tier."""
 from __future__ import annotations
 
 import os
+import struct
 import sys
 import threading
 from collections.abc import Iterator
@@ -158,3 +159,20 @@ def test_random_calls_agree_with_a_model(tier: Tier, seed: int) -> None:
         "files have other bytes when the tier has ended",
     )
     ensure(not tier.rescued(), "something was rescued")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files capabilities")
+def test_capabilities_and_set_id_bits_of_a_file_that_waits_to_be_moved(tier: Tier) -> None:
+    """The move cleared them, as every write does."""
+    capability = struct.pack("<IIIII", 0x02000000 | 1, 1 << 13, 0, 0, 0)  # cap_net_raw, effective
+    with tier.started(KEPT) as mount:
+        for name in ("capable", "set-id"):
+            (tier.folder / name).write_bytes(b"program")
+        os.setxattr(tier.folder / "capable", "security.capability", capability)
+        (tier.folder / "set-id").chmod(0o6755)
+        order(tier.folder, "move")
+        stop(mount)
+    kept = os.getxattr(tier.folder / "capable", "security.capability")
+    ensure(kept == capability, "the capabilities were lost")
+    mode = (tier.folder / "set-id").stat().st_mode & 0o7777
+    ensure(mode == 0o6755, f"the mode is {mode:o}")

@@ -187,10 +187,13 @@ bool LiveTier::set_modified(int fd, const timespec& modified) {
     return done;
 }
 
-int LiveTier::before_protection(int fd, mode_t mode) {
-    if ((mode & S_IWUSR) != 0) {
-        return 0;
-    }
+int LiveTier::before_mode(int fd, mode_t mode) {
+    const bool stays_writable = (mode & S_IWUSR) != 0;
+    const bool is_privileged = (mode & (S_ISUID | S_ISGID)) != 0;
+    return stays_writable && !is_privileged ? 0 : before_privileges(fd);
+}
+
+int LiveTier::before_privileges(int fd) {
     const std::shared_ptr<LiveFile> file = find(fd);
     return file ? bring_home(*file) : 0;
 }

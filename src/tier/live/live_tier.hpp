@@ -134,9 +134,12 @@ public:
         int fd_;
         std::optional<VersionStamp> before_;
     };
-    // Moves what a file lacks before it may lose its owner's right to write: it could not be opened
-    // to be moved.
-    [[nodiscard]] int before_protection(int fd, mode_t mode);
+    // Moves what a file lacks before its mode becomes this one, where its owner may lose the right
+    // to write (it could not be opened to be moved), or where it gets set-id bits (a move would
+    // clear them).
+    [[nodiscard]] int before_mode(int fd, mode_t mode);
+    // The same before it gets capabilities.
+    [[nodiscard]] int before_privileges(int fd);
     // Before a name of a file or folder is removed or changed. What a file of several names lacks
     // is moved: it may be known by this name.
     void before_name_change(int fd);

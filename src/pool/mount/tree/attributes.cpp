@@ -117,7 +117,7 @@ int setattr(const FuseRequest& asked, fuse_ino_t number, struct stat* wanted, in
         error = asked.server.route().make_way(inode.use, pool::ThroughReason::asked);
     }
     if (error == 0 && asked.server.tier() != nullptr && (set & FUSE_SET_ATTR_MODE) != 0) {
-        error = asked.server.tier()->before_protection(inode.path.get(), wanted->st_mode);
+        error = asked.server.tier()->before_mode(inode.path.get(), wanted->st_mode);
     }
     const tier::LiveTier::AttributeChange change{
         (set & ~FUSE_SET_ATTR_SIZE) != 0 ? asked.server.tier() : nullptr, inode.path.get()};
@@ -145,12 +145,15 @@ int setxattr(const FuseRequest& asked, fuse_ino_t number, const char* name, cons
             return *done;
         }
     }
-    const tier::LiveTier::AttributeChange change{asked.server.tier(), inode.path.get()};
     const CaptureBan ban{inode.use};
     int error = asked.server.route().before_change(inode.use);
     if (error == 0 && std::string_view{name} == "security.capability") {
         error = asked.server.route().make_way(inode.use, pool::ThroughReason::asked);
+        if (error == 0 && asked.server.tier() != nullptr) {
+            error = asked.server.tier()->before_privileges(inode.path.get());
+        }
     }
+    const tier::LiveTier::AttributeChange change{asked.server.tier(), inode.path.get()};
     const DescriptorName file{inode.path.get()};
     return error != 0 ? error : errno_of_call(::setxattr(file.text(), name, value, bytes, flags));
 }
