@@ -1,6 +1,7 @@
 // Reads the examples that the Python package's tests read, too.
 #include "foundation/base/byte_size.hpp"
 
+#include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <string>
@@ -9,7 +10,7 @@ namespace forebay {
 namespace {
 
 TEST(ByteSize, sizes_have_one_grammar_in_both_languages) {
-    std::ifstream in(std::string(FOREBAY_SOURCE_DIR) + "/schema/examples/sizes.tsv");
+    std::ifstream in(std::filesystem::path(FOREBAY_SOURCE_DIR) / "schema/examples/sizes.tsv");
     int examples = 0;
     for (std::string line; std::getline(in, line);) {
         if (line.starts_with("#")) {
