@@ -18,7 +18,7 @@ struct VariantName {
     const char* name;
 };
 
-constexpr std::array variant_names{
+constexpr std::array<VariantName, 4> variant_names{
     VariantName{OutputVariant::gather, "gather"}, VariantName{OutputVariant::io_ranks, "io-ranks"},
     VariantName{OutputVariant::pool, "pool"}, VariantName{OutputVariant::output, "output"}};
 

@@ -72,6 +72,7 @@
     moved exp
     moved exp2
     moved log
+    moved log2
     moved pow
 #endif
 
