@@ -8,4 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 tools/ci/build.sh release
 tools/ci/unit.sh sim "${1:-others}"
-FOREBAY_SIM=$PWD/build/release/lib/forebay_sim tools/ci/pytest.sh python/tests/simulate_test.py
+export FOREBAY_SIM=$PWD/build/release/lib/forebay_sim
+tests=(python/tests/simulate_test.py)
+if [[ ${1:-} == all ]]; then tests+=(python/tests/io_ranks_simulation_test.py); fi
+tools/ci/pytest.sh "${tests[@]}"
