@@ -79,11 +79,14 @@ burst_buffer() {
 
 down() {
     export SLURM_CONF=$conf
-    scancel --quiet --state=RUNNING 2> /dev/null || true
-    for _ in {1..100}; do
-        if [[ -z $(squeue -h 2> /dev/null) ]]; then break; fi
-        sleep 0.1
-    done
+    # Where a killed run has left no controller, each question to it would wait for seconds.
+    if [[ -s $folder/slurmctld.pid ]] && kill -0 "$(< "$folder/slurmctld.pid")" 2> /dev/null; then
+        scancel --quiet --state=RUNNING 2> /dev/null || true
+        for _ in {1..100}; do
+            if [[ -z $(squeue -h 2> /dev/null) ]]; then break; fi
+            sleep 0.1
+        done
+    fi
     for pid in "$folder"/*.pid; do
         if [[ -s $pid ]]; then kill -KILL "$(< "$pid")" 2> /dev/null || true; fi
     done
