@@ -326,7 +326,7 @@ def test_a_job_that_is_ended_while_it_drains_has_what_it_wrote(ending: str, fold
     written = [work / f"written-{rank}" for rank in (0, 1)]
     ensure(until(lambda: all(one.exists() for one in written), 150), _text(out))
     ensure(all((work / f"big-{rank}").stat().st_size == 0 for rank in (0, 1)), "drained before")
-    jobs = run(["squeue", "-h", "-o", "%i"], folder, batch.environment).split()
+    jobs = run(["squeue", "-h", "-t", "RUNNING", "-o", "%i"], folder, batch.environment).split()
     if ending != "time":
         how = ["--batch", "--signal=TERM"] if ending == "signal" else []
         run(["scancel", *how, *jobs], folder, batch.environment)
