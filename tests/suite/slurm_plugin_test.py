@@ -294,7 +294,7 @@ def held_step(steps: SlurmSteps, *words: str) -> Iterator[tuple[subprocess.Popen
         socket = process.stdout.readline().strip()
         ensure(socket.startswith("/"), socket)
         ensure((steps.folder / "big").stat().st_size == 0, "it was drained before")
-        jobs, _ = steps.run("squeue", "-h", "-o", "%i")
+        jobs, _ = steps.run("squeue", "-h", "-t", "RUNNING", "-o", "%i")
         yield process, jobs.split()[-1], socket
     finally:
         process.kill()
