@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +15,7 @@ import pytest
 from suite.conversation import Conversation, conversation, opened
 from suite.file_systems import until
 from suite.pool import Pool
-from suite.pooled import pool
+from suite.pooled import EAGER, pool
 from suite.verdict import ensure
 
 BYTES = 5000
@@ -171,3 +173,17 @@ def test_a_file_opened_as_a_path_keeps_its_bytes_without_a_name(folder: Path) ->
             f"(lambda fd: len(os.read(fd, 9999)))(os.open('/proc/self/fd/{place}', os.O_RDONLY))"
         )
         ensure(found == str(BYTES), f"{found} bytes are left")
+
+
+def test_a_write_in_whose_middle_the_daemon_dies_fails(folder: Path) -> None:
+    """A short count would acknowledge what is lost with the daemon."""
+    with pool(folder, EAGER) as one, conversation(one) as program:
+        fd = opened(program, one.folder / "file")
+        ensure(program.ask(f"os.pwrite({fd}, b'x', 0)") == "1", "it is not written")
+        os.kill(one.process.pid, signal.SIGSTOP)
+        program.tell(f"os.pwrite({fd}, bytes({64 << 20}), 0)")
+        time.sleep(1)
+        ensure(not program.has_answered(), "there was room for all: this test cannot fail")
+        one.kill()
+        said = program.answer()
+        ensure(said == "EIO", f"the write gave {said}")

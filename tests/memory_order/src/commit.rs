@@ -196,32 +196,6 @@ fn abandoned_memory_has_two_writers_if_it_is_given_up_relaxed() {
     an_entry_is_abandoned(Relaxed);
 }
 
-/// The place of an entry in the ring is used again after the daemon has read the entry there.
-fn a_place_in_the_ring_is_used_again(told: Ordering, seen: Ordering) {
-    loom::model(move || {
-        let taken = Arc::new(AtomicU32::new(0)); // ClientSlot::entries
-        let field = Arc::new(AtomicU32::new(1));
-        let client = {
-            let (taken, field) = (taken.clone(), field.clone());
-            thread::spawn(move || {
-                if taken.load(seen) == 1 {
-                    field.store(2, Relaxed); // b
-                }
-            })
-        };
-        assert_eq!(field.load(Relaxed), 1, "the next entry's field"); // s
-        taken.store(1, told); // u
-        client.join().unwrap();
-    });
-}
-
-// Weaker orders would let s read what is stored behind it. loom, as most models, does not let a load
-// read a later store, so that this model cannot be made to fail.
-#[test]
-fn an_entry_is_read_before_its_place_is_used_again() {
-    a_place_in_the_ring_is_used_again(Release, Acquire);
-}
-
 /// The daemon ends, and a client commits meanwhile.
 fn the_daemon_ends(client_is_sequential: bool, daemon_is_sequential: bool) {
     loom::model(move || {

@@ -116,8 +116,7 @@ std::int64_t write_by_mount(CapturedFile place, std::span<const std::byte> bytes
         connection.report_daemon_death();
     }
     const std::int64_t moved = write_by_kernel(place, bytes, at);
-    // What a dead daemon had taken of this write is lost.
-    if (moved < 0 && (taken == 0 || connection.life() == DaemonConnection::Life::dead)) {
+    if (moved < 0 && taken == 0) {
         return moved;
     }
     return taken + std::max<std::int64_t>(moved, 0);
@@ -166,11 +165,6 @@ std::int64_t deposit(CapturedFile place, std::span<const std::byte> bytes, std::
             connection.report_daemon_death();
             error = EIO;
             break;
-    }
-    // What a dead daemon had taken of this write is lost: a short count would acknowledge it.
-    if (written.rest == pool::WriteResult::Rest::lost &&
-        connection.life() == DaemonConnection::Life::dead) {
-        return -EIO;
     }
     return taken > 0 ? taken : -error;
 }
