@@ -352,6 +352,23 @@ def test_more_files_are_seen_than_the_server_may_have_open(below: Path) -> None:
     ensure(len((below / "list").read_text().splitlines()) > files, "names are missing")
 
 
+@pytest.mark.skipif(
+    tuple(map(int, os.uname().release.split(".")[:2])) < (6, 18),
+    reason="before Linux 6.18 the kernel forgets no file of a folder while it is in use",
+)
+def test_files_of_a_folder_that_many_list_are_forgotten(below: Path) -> None:
+    """Some request about the folder is in flight at nearly every time."""
+    few, files = 300, 4000
+    for number in range(files):
+        (below / f"{number}.txt").write_text(str(number))
+    words = ["prlimit", f"--nofile={few}:{few}", str(mo.PROGRAM)]
+    with mo.served(below, program=words) as mount:
+        script = "list() { for i in 1 2 3; do ls -l > /dev/null; cat *.txt > /dev/null; done; }\n"
+        script += 'for i in 1 2 3 4; do list & all="$all $!"; done; '
+        script += "for one in $all; do wait $one; done"
+        mount.run("sh", "-ec", script)
+
+
 @pytest.mark.parametrize("rounds", [pytest.param(3, id="few"), pytest.param(30, marks=FULL)])
 def test_a_server_that_is_killed_while_it_forgets_files_hangs_nobody(
     below: Path, rounds: int

@@ -4,11 +4,13 @@
 
 #include "pool/mount/serving/mount_helper.hpp"
 
+#include <array>
 #include <cerrno>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 namespace forebay::mount {
@@ -70,6 +72,31 @@ Result<OwnFd> mount_fuse(const MountRequest& request) {
     return mount_by_helper(request.directory,
                            fmt::format("fsname={},subtype=forebay,default_permissions{}",
                                        request.name, request.allow_other ? ",allow_other" : ""));
+}
+
+bool prune_inodes(int device, std::span<const std::uint64_t> numbers) {
+    struct Notification {
+        std::uint32_t bytes;
+        std::int32_t code;
+        std::uint64_t request;  // 0: no request is answered
+        std::uint32_t count;
+        std::uint32_t padding;
+        std::uint64_t spare;
+    };
+    constexpr std::int32_t prune = 9;
+    Notification header{
+        .bytes = static_cast<std::uint32_t>(sizeof(Notification) + numbers.size_bytes()),
+        .code = prune,
+        .request = 0,
+        .count = static_cast<std::uint32_t>(numbers.size()),
+        .padding = 0,
+        .spare = 0};
+    // writev() only reads what it is given.
+    const std::array<iovec, 2> parts{
+        iovec{&header, sizeof header},
+        iovec{const_cast<std::uint64_t*>(numbers.data()), numbers.size_bytes()}};
+    return ::writev(device, parts.data(), static_cast<int>(parts.size())) >= 0 ||
+           (errno != EINVAL && errno != ENOSYS);
 }
 
 }  // namespace forebay::mount

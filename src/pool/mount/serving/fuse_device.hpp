@@ -5,6 +5,8 @@
 #include "foundation/base/own_fd.hpp"
 #include "foundation/base/result.hpp"
 
+#include <cstdint>
+#include <span>
 #include <string>
 
 namespace forebay::mount {
@@ -17,5 +19,10 @@ struct MountRequest {
 };
 
 [[nodiscard]] Result<OwnFd> mount_fuse(const MountRequest& request);
+
+// Asks the kernel to forget the inodes `numbers` that nobody uses, whatever waits for a folder.
+// Numbers of no inode are passed over. Returns whether it can: kernels before 6.18 cannot.
+// Source: FUSE_NOTIFY_PRUNE of FUSE 7.45, which libfuse sends from 3.18 on.
+[[nodiscard]] bool prune_inodes(int device, std::span<const std::uint64_t> numbers);
 
 }  // namespace forebay::mount

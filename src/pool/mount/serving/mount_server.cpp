@@ -370,10 +370,9 @@ void MountServer::serve_in_thread() {
 void MountServer::serve() {
     rlimit limit{};
     ::getrlimit(RLIMIT_NOFILE, &limit);
-    // Killed in the middle of that, the server leaves a connection that has to be ended.
-    if (options_.in_namespace || can_end_connection(connection_)) {
-        trimmer_->start(session_, limit.rlim_cur);
-    }
+    // Killed while it waits for a folder, the server leaves a connection that has to be ended.
+    const bool waits_for_folders = options_.in_namespace || can_end_connection(connection_);
+    trimmer_->start(session_, limit.rlim_cur, waits_for_folders);
     {
         const std::scoped_lock lock{threads_mutex_};
         for (std::uint32_t i = 0; i < threads_max; ++i) {

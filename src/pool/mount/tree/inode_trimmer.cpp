@@ -1,6 +1,8 @@
 // The name of a file is asked of the kernel (/proc/self/fd), which knows it after a rename, too.
 #include "pool/mount/tree/inode_trimmer.hpp"
 
+#include "pool/mount/serving/fuse_device.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -32,8 +34,13 @@ InodeTrimmer::~InodeTrimmer() {
     }
 }
 
-void InodeTrimmer::start(fuse_session* session, std::size_t descriptors_max) {
+void InodeTrimmer::start(fuse_session* session, std::size_t descriptors_max,
+                         bool waits_for_folders) {
     session_ = session;
+    by_number_ = prune_inodes(fuse_session_fd(session_), {});
+    if (!by_number_ && !waits_for_folders) {
+        return;
+    }
     high_ = descriptors_max / 2;
     thread_ = std::thread{[this] { run(); }};
 }
@@ -115,12 +122,21 @@ std::size_t InodeTrimmer::trim() {
     std::size_t asked = 0;
     // Once around the table at most: the kernel's answers come later.
     for (std::size_t seen = 0; seen < high_ && inodes_.size() > low; seen += files_at_once) {
-        for (const std::string& path : inodes_.unused_files(files_at_once)) {
-            forget(path);
-            ++asked;
-        }
+        asked += forget_some();
     }
     return asked;
+}
+
+std::size_t InodeTrimmer::forget_some() {
+    if (by_number_) {
+        const std::vector<fuse_ino_t> numbers = inodes_.unused_files(files_at_once);
+        return prune_inodes(fuse_session_fd(session_), numbers) ? numbers.size() : 0;
+    }
+    const std::vector<std::string> paths = inodes_.paths_of_unused_files(files_at_once);
+    for (const std::string& path : paths) {
+        forget(path);
+    }
+    return paths.size();
 }
 
 void InodeTrimmer::forget(const std::string& path) {

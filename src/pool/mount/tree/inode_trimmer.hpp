@@ -1,6 +1,7 @@
 // Has the kernel forget files of the mount that nobody has open, before the descriptors run out
-// that the table of inodes holds for them. A thread of its own does it: the kernel answers only
-// when no request about the directory is in flight, so that no serving thread may ask it.
+// that the table of inodes holds for them. A thread of its own does it: before Linux 6.18 a file is
+// forgotten by its name, and the kernel answers only when no request about the folder is in flight,
+// so that no serving thread may ask it.
 #pragma once
 
 #include "pool/mount/serving/fuse.hpp"
@@ -28,8 +29,8 @@ public:
     ~InodeTrimmer();
 
     // Starts the thread. Inodes are trimmed once they take half of `descriptors_max`, until they
-    // take a quarter.
-    void start(fuse_session* session, std::size_t descriptors_max);
+    // take a quarter. `waits_for_folders`: it may wait for a folder that is in use.
+    void start(fuse_session* session, std::size_t descriptors_max, bool waits_for_folders);
     // Whether so many descriptors are taken that no inode should be added without need.
     [[nodiscard]] bool is_short() const noexcept { return inodes_.size() > high_; }
     // To be called after an inode was added.
@@ -74,11 +75,14 @@ private:
     void run();
     // Asks the kernel to forget files. Returns how many.
     std::size_t trim();
+    // The same for some files that nobody has open.
+    std::size_t forget_some();
     // Has the kernel forget the name `path`, which is below the root, and so its file.
     void forget(const std::string& path);
 
     InodeTable& inodes_;
     fuse_session* session_ = nullptr;
+    bool by_number_ = true;  // the kernel forgets files by number
     std::size_t high_ = SIZE_MAX;
     std::mutex mutex_;
     std::condition_variable news_;

@@ -65,24 +65,42 @@ fuse_ino_t InodeTable::number_of(const InodeKey& key) {
     return found == inodes_.end() ? 0 : number_of(*found->second);
 }
 
-std::vector<std::string> InodeTable::unused_files(std::size_t count) {
-    std::vector<std::string> found;
+template <class Take>
+void InodeTable::take_unused(std::size_t count, const Take& take) {
     const std::scoped_lock lock{mutex_};
-    const std::string root = kernel::path_of_descriptor(root_->path.get());
-    for (std::size_t i = 0; i < inodes_.bucket_count() && found.size() < count; ++i) {
+    std::size_t taken = 0;
+    for (std::size_t i = 0; i < inodes_.bucket_count() && taken < count; ++i) {
         bucket_ = (bucket_ + 1) % inodes_.bucket_count();
         for (auto one = inodes_.begin(bucket_); one != inodes_.end(bucket_); ++one) {
             MountedInode& inode = *one->second;
             const std::unique_lock use{inode.use.mutex, std::try_to_lock};
-            if (inode.is_directory || !use.owns_lock() || inode.use.handles > 0) {
-                continue;
-            }
-            const std::string path = kernel::path_of_descriptor(inode.path.get());
-            if (const auto name = FolderPath{root}.name_of(path)) {
-                found.emplace_back(*name);
+            if (!inode.is_directory && use.owns_lock() && inode.use.handles == 0 && take(inode)) {
+                ++taken;
             }
         }
     }
+}
+
+std::vector<fuse_ino_t> InodeTable::unused_files(std::size_t count) {
+    std::vector<fuse_ino_t> found;
+    take_unused(count, [&found](const MountedInode& inode) {
+        found.push_back(number_of(inode));
+        return true;
+    });
+    return found;
+}
+
+std::vector<std::string> InodeTable::paths_of_unused_files(std::size_t count) {
+    std::vector<std::string> found;
+    const FolderPath root{kernel::path_of_descriptor(root_->path.get())};
+    take_unused(count, [&](const MountedInode& inode) {
+        const std::string path = kernel::path_of_descriptor(inode.path.get());
+        const auto name = root.name_of(path);
+        if (name) {
+            found.emplace_back(*name);
+        }
+        return name.has_value();
+    });
     return found;
 }
 

@@ -70,9 +70,12 @@ public:
     [[nodiscard]] std::size_t size() const noexcept {
         return size_.load(std::memory_order_relaxed);
     }
-    // Paths below the root, of at most `count` files that nobody has open. No directories: one that
-    // is forgotten would be no working directory any more.
-    [[nodiscard]] std::vector<std::string> unused_files(std::size_t count);
+    // The numbers of `count` files or some more that nobody has open; a number may be another's, or
+    // nobody's, by the time it is used. No directories: one that is forgotten would be no working
+    // directory any more. Each call goes on where the last one ended.
+    [[nodiscard]] std::vector<fuse_ino_t> unused_files(std::size_t count);
+    // The paths of such files below the root.
+    [[nodiscard]] std::vector<std::string> paths_of_unused_files(std::size_t count);
     // Takes `lookups` from its count; at 0 the inode is destroyed.
     void forget(MountedInode& inode, std::uint64_t lookups);
 
@@ -82,9 +85,14 @@ private:
             return (key.inode * 0x9e3779b97f4a7c15U) ^ key.device ^ key.handle;
         }
     };
+    // Calls `take` for files that nobody has open, while it has returned true less than `count`
+    // times.
+    template <class Take>
+    void take_unused(std::size_t count, const Take& take);
+
     std::mutex mutex_;
     std::atomic<std::size_t> size_ = 0;
-    std::size_t bucket_ = 0;  // where unused_files() goes on
+    std::size_t bucket_ = 0;  // where take_unused() goes on
     std::unique_ptr<MountedInode> root_;
     std::unordered_map<InodeKey, std::unique_ptr<MountedInode>, Hash> inodes_;
 };
