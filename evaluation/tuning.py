@@ -42,14 +42,14 @@ from evaluation.tuning_study import assumed, study
 from forebay.common.model.frozen import frozen
 from forebay.common.model.units import MIB
 from forebay.simulate.files import background_load
-from forebay_tuning.model.modelled import Bend, Platform, Sky, Weather, expected
+from forebay_tuning.model.modelled import Bend, Disturbances, Platform, RateFactors, expected
 from forebay_tuning.model.point import COORDINATES, Direction, Point, Space, changed, usual_space
 from forebay_tuning.model.sample import PROBES, Ask, Passage, Purpose, Sample
 from forebay_tuning.probe.model.search import conclude, search
 from forebay_tuning.probe.use_case.modelled_system import ModelledSystem
 from forebay_tuning.verify.model import LOOKS, Verdict, interim_test, is_look
 
-WEATHER = Weather(drift=0.25, noise=0.05, stragglers=0.08)
+DISTURBANCES = Disturbances(drift=0.25, noise=0.05, stragglers=0.08)
 SLOWED_LEAST = 1.2
 """A probe that is slower by this factor was slowed down; noise alone does not reach it."""
 
@@ -106,7 +106,7 @@ class World:
     prior: Point
 
     def rate(self, point: Point) -> float:
-        """The rate without weather."""
+        """The rate without disturbances."""
         there = expected(self.platform, point, Direction.WRITE, bend=self.bend)
         return point.bytes / there.seconds_moving
 
@@ -178,7 +178,11 @@ def regret_of(seed: int, level: str) -> Regret:
 
 def _system(world: World, seed: int) -> ModelledSystem:
     return ModelledSystem(
-        world.platform, weather=WEATHER, load=background_load(), seed=seed, bend=world.bend
+        world.platform,
+        disturbances=DISTURBANCES,
+        load=background_load(),
+        seed=seed,
+        bend=world.bend,
     )
 
 
@@ -204,13 +208,13 @@ def _probe(world: World, probes: int, seed: int) -> tuple[Sample, ...]:
 def _told(taken: Sequence[Sample], seed: int) -> tuple[list[Sample], list[Sample]]:
     """The samples with knowledge that no prober has: without those that were slowed down, and these
     also without drift."""
-    sky = Sky(WEATHER, background_load(), seed=seed)
+    factors = RateFactors(DISTURBANCES, background_load(), seed=seed)
     undisturbed, steady = [], []
     for sample in taken:
-        slowed = math.log(sky.next()) - sky.level < -math.log(SLOWED_LEAST)
+        slowed = math.log(factors.next()) - factors.level < -math.log(SLOWED_LEAST)
         write = None if slowed else sample.write
         undisturbed.append(replace(sample, write=write))
-        still = write and replace(write, rate=write.rate / math.exp(sky.level))
+        still = write and replace(write, rate=write.rate / math.exp(factors.level))
         steady.append(replace(sample, write=still))
     return undisturbed, steady
 
@@ -259,7 +263,8 @@ def regret(arguments: argparse.Namespace) -> None:
     limit = 0.10 if arguments.level == "quick" else 0.05
     print(
         f"{len(found)} systems, {PROBES[arguments.level]} probes each, drift "
-        f"{WEATHER.drift:.0%}, noise {WEATHER.noise:.0%}, stragglers {WEATHER.stragglers:.0%}\n"
+        f"{DISTURBANCES.drift:.0%}, noise {DISTURBANCES.noise:.0%}, "
+        f"stragglers {DISTURBANCES.stragglers:.0%}\n"
     )
     print(f"| way | regret: median | 90 % have at most | at most {limit:.0%} in |")
     print("| --- | --- | --- | --- |")
@@ -285,8 +290,9 @@ def claims(arguments: argparse.Namespace) -> None:
         wrong += verdict in (Verdict.IMPROVED, Verdict.WORSE)
         pairs.append(count)
     print(
-        f"{arguments.runs} A/A comparisons, drift {WEATHER.drift:.0%}, noise {WEATHER.noise:.0%}, "
-        f"stragglers {WEATHER.stragglers:.0%}: improved or worse in {wrong} "
+        f"{arguments.runs} A/A comparisons, drift {DISTURBANCES.drift:.0%}, "
+        f"noise {DISTURBANCES.noise:.0%}, "
+        f"stragglers {DISTURBANCES.stragglers:.0%}: improved or worse in {wrong} "
         f"({wrong / arguments.runs:.1%}), after {median(pairs):.0f} pairs (median)"
     )
 

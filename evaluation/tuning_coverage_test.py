@@ -19,7 +19,7 @@ from evaluation.tuning_coverage import (
 )
 from forebay.simulate.files import background_load
 from forebay_tuning.advise.model.worth import MEASURED
-from forebay_tuning.model.modelled import Weather
+from forebay_tuning.model.modelled import Disturbances
 from forebay_tuning.model.point import Direction
 from forebay_tuning.probe.files.platform_file import read_platform
 from forebay_tuning.probe.use_case.modelled_system import ModelledSystem
@@ -67,7 +67,7 @@ def test_fresh_points_are_measured_in_turn_and_some_are_longer() -> None:
     portrait = portraits_in(PORTRAITS)["disk"]
     laptop = ModelledSystem(
         read_platform(ROOT / "platforms" / "laptop.toml"),
-        weather=Weather(),
+        disturbances=Disturbances(),
         load=background_load(),
         seed=1,
     )

@@ -29,7 +29,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PLATFORM = "lustre-96-ost"
 ENOUGH = 0.95
 """The share of the best rate on a line; the answer is the smallest value that reaches it."""
-WEATHER = ("drift=0.1", "noise=0.02")
+DISTURBANCES = ("drift=0.1", "noise=0.02")
 STUDY = Point(
     processes=256,
     per_node=8,
@@ -145,7 +145,7 @@ class Machine:
     system: SimulatedSystem
 
     def rate(self, point: Point) -> float:
-        """The rate without weather."""
+        """The rate without disturbances."""
         there = self.system.passage(point, Direction.WRITE)
         return point.bytes / (point.bytes / there.rate + there.seconds_open + there.seconds_close)
 
@@ -355,7 +355,7 @@ def study(arguments: argparse.Namespace) -> None:
     seed = arguments.seed
     whole, node = (
         portrait_of(
-            simulated(seed=seed, nodes=nodes, words=WEATHER), level=arguments.level, seed=seed
+            simulated(seed=seed, nodes=nodes, words=DISTURBANCES), level=arguments.level, seed=seed
         )
         for nodes in (None, 1)
     )

@@ -30,7 +30,7 @@ from forebay_tuning.model.metadata import (
     rate_of_rounds,
     spell_files,
 )
-from forebay_tuning.model.modelled import Weather, expected, storm_seconds
+from forebay_tuning.model.modelled import Disturbances, expected, storm_seconds
 from forebay_tuning.model.point import Direction, Point
 from forebay_tuning.model.response import Storm
 from forebay_tuning.probe.files.journal import NoJournal
@@ -192,7 +192,7 @@ def test_rates_that_make_no_sense_are_refused(tmp_path: Path, was: str, becomes:
 
 
 def test_a_modelled_machine_has_the_rates_of_its_formulas() -> None:
-    system = ModelledSystem(MACHINE, weather=Weather(), load=background_load(), seed=1)
+    system = ModelledSystem(MACHINE, disturbances=Disturbances(), load=background_load(), seed=1)
     found = system.file_rates(FilesAsk(levels=(1, 8, 512), files_each=10, seconds=1.0))
     close = MACHINE.close_time
     create = MACHINE.open_time + MACHINE.object_time
@@ -237,7 +237,9 @@ def test_a_portrait_has_the_price_of_files_or_says_why_not(
     kind: type[ModelledSystem], files: int, levels: list[int], told: str
 ) -> None:
     small = replace(MACHINE, nodes=4, ranks_per_node=8, targets=8, servers=2)
-    system = kind(small, weather=Weather(), load=background_load(), seed=1, date="2026-11-22")
+    system = kind(
+        small, disturbances=Disturbances(), load=background_load(), seed=1, date="2026-11-22"
+    )
     budget = Budget(seconds=1e5, bytes=1 << 40, files=files)
     plan = plan_probe(ProbeRequest(level="quick", budget=budget, seed=1), system)
     assert plan.estimate.files <= files

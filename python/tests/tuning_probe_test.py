@@ -23,7 +23,7 @@ from forebay.common.model.launcher import Flavour, with_ranks
 from forebay.common.model.units import MIB
 from forebay.simulate.files import background_load
 from forebay_tuning.model.metadata import FilesAsk, MetadataRates
-from forebay_tuning.model.modelled import Weather
+from forebay_tuning.model.modelled import Disturbances
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.portrait import Portrait
 from forebay_tuning.model.quantity import parse_quantity, spell_rate, spell_seconds
@@ -58,9 +58,11 @@ REQUEST = ProbeRequest(
 )
 
 
-def modelled(**weather: float | int) -> ModelledSystem:
-    sky = Weather(**{"drift": 0.1, "noise": 0.02, **weather})  # type: ignore[arg-type]
-    return ModelledSystem(MACHINE, weather=sky, load=background_load(), seed=1, date="2026-11-22")
+def modelled(**given: float | int) -> ModelledSystem:
+    disturbances = Disturbances(**{"drift": 0.1, "noise": 0.02, **given})  # type: ignore[arg-type]
+    return ModelledSystem(
+        MACHINE, disturbances=disturbances, load=background_load(), seed=1, date="2026-11-22"
+    )
 
 
 def quiet(number: int, sample: Sample) -> None:
@@ -339,8 +341,10 @@ def test_what_a_cache_shows_of_short_probes_is_not_promised_to_long_programs() -
     """On a disk of 50 MB/s the default's probes were all longer than its cache. Programs of 172 MiB
     were promised up to 18 times the default's rate by settings whose probes were shorter."""
     one = replace(MACHINE, nodes=1, ranks_per_node=8, targets=1, servers=1)
-    sky = Weather(noise=0.02)
-    inner = ModelledSystem(one, weather=sky, load=background_load(), seed=1, date="2026-11-22")
+    disturbances = Disturbances(noise=0.02)
+    inner = ModelledSystem(
+        one, disturbances=disturbances, load=background_load(), seed=1, date="2026-11-22"
+    )
     system = BehindCache(inner, at=10**6)
     portrait = probe(system, replace(REQUEST, budget=replace(REQUEST.budget, bytes=3 << 30)))
     for direction, choice in portrait.choices.items():

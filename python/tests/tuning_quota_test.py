@@ -11,7 +11,7 @@ from forebay.common.model.errors import ProbeError
 from forebay.common.model.units import MIB
 from forebay.machine_ports import QuotaLeft
 from forebay.simulate.files import background_load
-from forebay_tuning.model.modelled import Weather
+from forebay_tuning.model.modelled import Disturbances
 from forebay_tuning.probe.files.platform_file import read_platform
 from forebay_tuning.probe.use_case.modelled_system import ModelledSystem
 from forebay_tuning.probe.use_case.probe import Budget, Ground, ProbePlan, ProbeRequest, plan_probe
@@ -26,7 +26,7 @@ class Limited(ModelledSystem):
     def __init__(self, free: int | None, quota: QuotaLeft | None) -> None:
         machine = read_platform(ROOT / "platforms" / "lustre-96-ost.toml")
         super().__init__(
-            machine, weather=Weather(), load=background_load(), seed=1, date="2026-11-22"
+            machine, disturbances=Disturbances(), load=background_load(), seed=1, date="2026-11-22"
         )
         self._space = free, quota
 

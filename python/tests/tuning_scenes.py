@@ -16,7 +16,7 @@ from forebay.simulate.files import background_load
 from forebay_tuning.advise.model.advice import Advice, Settings
 from forebay_tuning.model.evidence import Workload
 from forebay_tuning.model.metadata import FileRate, MetadataRates
-from forebay_tuning.model.modelled import Platform, Weather
+from forebay_tuning.model.modelled import Disturbances, Platform
 from forebay_tuning.model.point import KIB, Direction, Point, usual_space
 from forebay_tuning.model.portrait import Identity, Portrait
 from forebay_tuning.model.response import NAMES, Physical, Response, Storm, Surface
@@ -30,7 +30,7 @@ def portrait_of(machine: Platform) -> Portrait:
     """The portrait that a quick probe draws of the machine, with no limit but its level."""
     system = ModelledSystem(
         machine,
-        weather=Weather(drift=0.05, noise=0.02),
+        disturbances=Disturbances(drift=0.05, noise=0.02),
         load=background_load(),
         seed=1,
         date="2026-11-22T10:00:00+00:00",

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from forebay.common.model.units import MIB
 from forebay.simulate.files import background_load
-from forebay_tuning.model.modelled import SOFTNESS, Platform, Weather, expected
+from forebay_tuning.model.modelled import SOFTNESS, Disturbances, Platform, expected
 from forebay_tuning.model.point import (
     COORDINATES,
     Direction,
@@ -143,10 +143,12 @@ def test_storms_have_the_power_that_they_were_made_with() -> None:
     assert fit_storm([]).seconds(100) == 0
 
 
-def probed(weather: Weather, *, probes: int = 60, seed: int = 1, flat: bool = False) -> Choice:
+def probed(
+    disturbances: Disturbances, *, probes: int = 60, seed: int = 1, flat: bool = False
+) -> Choice:
     space = space_of()
     control = space.nearest(point(stripe_count=1, processes=128, per_node=16))
-    system = ModelledSystem(MACHINE, weather=weather, load=background_load(), seed=seed)
+    system = ModelledSystem(MACHINE, disturbances=disturbances, load=background_load(), seed=seed)
     conversation = search(
         space, control=control, priors=(), probes=probes, direction=Direction.WRITE, seed=seed
     )
@@ -168,7 +170,7 @@ def probed(weather: Weather, *, probes: int = 60, seed: int = 1, flat: bool = Fa
 
 
 def test_the_best_is_found_under_drift_noise_and_stragglers() -> None:
-    choice = probed(Weather(drift=0.25, noise=0.05, stragglers=0.08))
+    choice = probed(Disturbances(drift=0.25, noise=0.05, stragglers=0.08))
     rates = {
         one: one.bytes / expected(MACHINE, one, Direction.WRITE).seconds_moving
         for one in space_of().points()
@@ -180,7 +182,7 @@ def test_the_best_is_found_under_drift_noise_and_stragglers() -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_where_nothing_matters_the_default_is_kept(seed: int) -> None:
-    choice = probed(Weather(drift=0.2, noise=0.1, stragglers=0.05), seed=seed, flat=True)
+    choice = probed(Disturbances(drift=0.2, noise=0.1, stragglers=0.05), seed=seed, flat=True)
     assert choice.keeps
 
 
@@ -233,7 +235,9 @@ def test_a_space_with_fewer_points_than_probes_is_searched_to_the_end() -> None:
     assert len(list(space.points())) < 30
     control = space.nearest(point(processes=2, per_node=2, stripe_count=1))
     machine = replace(MACHINE, targets=1)
-    system = ModelledSystem(machine, weather=Weather(noise=0.1), load=background_load(), seed=1)
+    system = ModelledSystem(
+        machine, disturbances=Disturbances(noise=0.1), load=background_load(), seed=1
+    )
     conversation = search(
         space, control=control, priors=(), probes=60, direction=Direction.WRITE, seed=1
     )
@@ -378,7 +382,9 @@ def test_what_could_not_be_probed_is_not_asked_for_again() -> None:
     """The most promising point would be asked for until so many failures in a row end it all."""
     space = space_of()
     control = space.nearest(point(stripe_count=1, processes=128, per_node=16))
-    system = ModelledSystem(MACHINE, weather=Weather(noise=0.05), load=background_load(), seed=2)
+    system = ModelledSystem(
+        MACHINE, disturbances=Disturbances(noise=0.05), load=background_load(), seed=2
+    )
     conversation = search(
         space, control=control, priors=(), probes=40, direction=Direction.WRITE, seed=2
     )

@@ -144,7 +144,7 @@ def balance(point: Point, targets: int, used: int) -> float:
 
 
 @frozen
-class Weather:
+class Disturbances:
     """The disturbances that probing has to cope with. Shares are of a rate's logarithm."""
 
     drift: float = 0.0
@@ -157,15 +157,15 @@ class Weather:
     sick_slower: float = 1.0
 
 
-class Sky:
+class RateFactors:
     """The background load over time, from a seed: drawn as the simulator draws it, but for the
     whole system instead of each target."""
 
-    def __init__(self, weather: Weather, load: BackgroundLoad, *, seed: int) -> None:
-        self._weather = weather
+    def __init__(self, disturbances: Disturbances, load: BackgroundLoad, *, seed: int) -> None:
+        self._disturbances = disturbances
         self._load = load
         self._random = random.Random(seed)
-        self._level = self._random.gauss(0.0, weather.drift)
+        self._level = self._random.gauss(0.0, disturbances.drift)
 
     @property
     def level(self) -> float:
@@ -174,10 +174,10 @@ class Sky:
 
     def next(self) -> float:
         """The factor for the rates of the next probe. Drift is an AR(1) process."""
-        weather, load = self._weather, self._load
-        step = weather.drift * math.sqrt(1 - load.drift_kept**2)
+        disturbances, load = self._disturbances, self._load
+        step = disturbances.drift * math.sqrt(1 - load.drift_kept**2)
         self._level = load.drift_kept * self._level + self._random.gauss(0.0, step)
-        factor = math.exp(self._level + self._random.gauss(0.0, weather.noise))
-        if self._random.random() < weather.stragglers:
+        factor = math.exp(self._level + self._random.gauss(0.0, disturbances.noise))
+        if self._random.random() < disturbances.stragglers:
             factor /= self._random.uniform(load.slower_least, load.slower_most)
         return factor

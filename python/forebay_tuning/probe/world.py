@@ -17,7 +17,7 @@ from forebay.common.model.launcher import find_launcher
 from forebay.common.model.named_path import named_path
 from forebay.common.model.printable import printable_lines, printable_name
 from forebay.simulate.files import NativeSimulator, background_load
-from forebay_tuning.model.modelled import Weather
+from forebay_tuning.model.modelled import Disturbances
 from forebay_tuning.model.simulated import changed_by
 from forebay_tuning.probe.files.journal import NoJournal, ProbeJournal, begun, is_blank
 from forebay_tuning.probe.files.measuring_program import (
@@ -129,7 +129,7 @@ def _modelled(asked: Asked, name: str, request: ProbeRequest, date: str) -> Syst
         )
     return ModelledSystem(
         read_platform(Path(NativeSimulator().platform(name))),
-        weather=Weather(drift=drift, noise=drift / 5, stragglers=drift / 3),
+        disturbances=Disturbances(drift=drift, noise=drift / 5, stragglers=drift / 3),
         load=background_load(),
         seed=request.seed,
         forebay=__version__,

@@ -80,7 +80,7 @@ def _drain(
     progress: Progress,
     arrived: Callable[[float], signal.Signals | None],
 ) -> None:
-    patience = Patience(process.terminate, progress)
+    interrupts = DrainInterrupts(process.terminate, progress)
     with contextlib.ExitStack() as stack:
         asked = _ask_to_stop(process, socket, stack)
         poll = stack.enter_context(_StatusPoll(socket, progress))
@@ -90,7 +90,7 @@ def _drain(
                 asked = None
                 process.terminate()
             if arrived(_POLL_SECONDS) is not None:
-                patience.tried()
+                interrupts.arrived()
 
 
 def _ask_to_stop(
@@ -107,7 +107,7 @@ def _ask_to_stop(
     return asked
 
 
-class Patience:
+class DrainInterrupts:
     """Handles signals that ask this process to end while a pool is drained: the first one prints a
     note, each further one calls `give_up`."""
 
@@ -116,7 +116,7 @@ class Patience:
         self._progress = progress
         self._is_told = False
 
-    def tried(self) -> None:
+    def arrived(self) -> None:
         """Handles one such signal."""
         if self._is_told:
             self._give_up()

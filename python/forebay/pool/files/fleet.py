@@ -23,7 +23,7 @@ from forebay.common.model.errors import PoolError, PoolStartError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.record import PoolNode, PoolSample
 from forebay.common.model.units import counted
-from forebay.pool.files.daemon import Patience, signals_held
+from forebay.pool.files.daemon import DrainInterrupts, signals_held
 from forebay.pool.files.daemon_document import decode_samples, decode_status
 from forebay.pool.files.daemon_start import death_of, log_of, messages_in, started
 from forebay.pool.model.place import READY_SCHEMA, PoolPlace
@@ -156,10 +156,10 @@ class Fleet:
         begin = time.monotonic()
         with signals_held() as arrived:
             self._begin_to_end()
-            patience = Patience(self._give_up, progress)
+            interrupts = DrainInterrupts(self._give_up, progress)
             while self._is_there():
                 if arrived(_POLL_SECONDS) is not None:
-                    patience.tried()
+                    interrupts.arrived()
         progress.end()
         lines = put_together(self._told())
         self._text = b""

@@ -28,21 +28,21 @@ Result = TypeVar("Result")
 def patiently(directory: Path, call: Callable[[], Result]) -> Result:
     """The result of `call`, or its exception. The call may be slow as long as the file system of
     `directory` answers other calls. Raises HangError if that does not answer."""
-    with _Errand(call) as errand:
+    with _ChildCall(call) as child:
         deadline = time.monotonic() + CALL_SECONDS_MAX
-        while not errand.is_done_within(ANSWER_SECONDS):
+        while not child.is_done_within(ANSWER_SECONDS):
             if time.monotonic() > deadline or not _answers(directory):
                 raise HangError(
                     f"the file system of {directory} hangs (it did not answer for "
                     f"{ANSWER_SECONDS:.0f} s). Once it answers again, the same command with "
                     "--clean takes away what is left, and with --resume it goes on."
                 )
-        return errand.result()
+        return child.result()
 
 
 def _answers(directory: Path) -> bool:
-    with _Errand(lambda: _ask(directory)) as errand:
-        return errand.is_done_within(ANSWER_SECONDS)
+    with _ChildCall(lambda: _ask(directory)) as child:
+        return child.is_done_within(ANSWER_SECONDS)
 
 
 def _ask(directory: Path) -> None:
@@ -50,7 +50,7 @@ def _ask(directory: Path) -> None:
         os.statvfs(directory)
 
 
-class _Errand(Generic[Result]):
+class _ChildCall(Generic[Result]):
     """A call in a child process, which leads a process group, so that its own children end, too."""
 
     def __init__(self, call: Callable[[], Result]) -> None:
@@ -63,7 +63,7 @@ class _Errand(Generic[Result]):
         with contextlib.suppress(OSError):  # the child may have done it, or have ended
             os.setpgid(self._pid, self._pid)
 
-    def __enter__(self) -> _Errand[Result]:
+    def __enter__(self) -> _ChildCall[Result]:
         return self
 
     def __exit__(self, *_: object) -> None:

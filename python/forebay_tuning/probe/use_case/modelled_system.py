@@ -14,7 +14,7 @@ from forebay_tuning.model.metadata import (
     FilesAsk,
     MetadataRates,
 )
-from forebay_tuning.model.modelled import Bend, Platform, Sky, Weather, expected
+from forebay_tuning.model.modelled import Bend, Disturbances, Platform, RateFactors, expected
 from forebay_tuning.model.point import Direction, Point
 from forebay_tuning.model.sample import Ask, Passage, Sample
 from forebay_tuning.probe.use_case.probe import Ground
@@ -34,7 +34,7 @@ class ModelledSystem:
         self,
         platform: Platform,
         *,
-        weather: Weather,
+        disturbances: Disturbances,
         load: BackgroundLoad,
         seed: int,
         forebay: str = "",
@@ -44,8 +44,8 @@ class ModelledSystem:
         stripe_count: int = 1,
     ) -> None:
         self._platform = platform
-        self._weather = weather
-        self._sky = Sky(weather, load, seed=seed)
+        self._disturbances = disturbances
+        self._factors = RateFactors(disturbances, load, seed=seed)
         self._bend = bend
         self._random = random.Random(seed)
         self._drawn = Drawn(
@@ -62,11 +62,11 @@ class ModelledSystem:
 
     def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
         """The formulas' result, disturbed by the background load at this moment."""
-        factor = self._sky.next() * self._sickness(ask.point)
+        factor = self._factors.next() * self._sickness(ask.point)
         write = self._passage(ask.point, Direction.WRITE, factor)
-        cached = self._weather.cache_factor > 1
+        cached = self._disturbances.cache_factor > 1
         read = self._passage(
-            ask.point, Direction.READ, factor * (self._weather.cache_factor if cached else 1)
+            ask.point, Direction.READ, factor * (self._disturbances.cache_factor if cached else 1)
         )
         sample = Sample(ask=ask, write=write, read=read, cached=cached)
         return in_time(sample, seconds_max=seconds_max)
@@ -78,7 +78,7 @@ class ModelledSystem:
 
     def target_rates(self, *, bytes_max: int, seconds_max: float) -> Mapping[int, Sequence[float]]:
         """Rates of three files on each target."""
-        platform, weather = self._platform, self._weather
+        platform, disturbances = self._platform, self._disturbances
         point = Point(
             processes=1,
             per_node=1,
@@ -91,8 +91,8 @@ class ModelledSystem:
         return {
             target: [
                 usual
-                * self._random.lognormvariate(0.0, max(weather.noise, 0.02))
-                / (weather.sick_slower if target == weather.sick_target else 1.0)
+                * self._random.lognormvariate(0.0, max(disturbances.noise, 0.02))
+                / (disturbances.sick_slower if target == disturbances.sick_target else 1.0)
                 for _ in range(FILES_PLACED)
             ]
             for target in range(platform.targets)
@@ -100,13 +100,13 @@ class ModelledSystem:
 
     def file_rates(self, ask: FilesAsk) -> MetadataRates:
         """The formulas' rates, disturbed by the background load of each round."""
-        weather = [self._sky.next() for _ in range(ROUNDS)]
+        factors = [self._factors.next() for _ in range(ROUNDS)]
 
         def rates(direction: Direction) -> tuple[FileRate, ...]:
             def rounds(point: Point) -> Sequence[float]:
                 there = expected(self._platform, point, direction)
                 each = point.processes / (there.seconds_open + there.seconds_close)
-                return [each * factor for factor in weather]
+                return [each * factor for factor in factors]
 
             return file_rates_of(self._platform, ask, rounds)
 
@@ -114,12 +114,12 @@ class ModelledSystem:
 
     def _sickness(self, point: Point) -> float:
         """The factor of a sick target: a file with a stripe on it waits for it."""
-        weather = self._weather
-        if weather.sick_target is None:
+        disturbances = self._disturbances
+        if disturbances.sick_target is None:
             return 1.0
         used = point.stripe_count * (1 if point.shared else point.processes)
         chance = min(1.0, used / self._platform.targets)
-        return 1 / weather.sick_slower if self._random.random() < chance else 1.0
+        return 1 / disturbances.sick_slower if self._random.random() < chance else 1.0
 
     def _passage(self, point: Point, direction: Direction, factor: float) -> Passage:
         there = expected(self._platform, point, direction, bend=self._bend)

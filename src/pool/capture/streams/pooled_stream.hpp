@@ -15,7 +15,7 @@ namespace forebay::capture {
 // State of the process: fixed tables of atomics.
 class PooledStreams {
 public:
-    static constexpr std::size_t turned_max = 64;
+    static constexpr std::size_t streams_max = 64;
     static constexpr std::size_t calls_count = 4;  // read, write, seek, close
 
     constexpr PooledStreams() noexcept = default;
@@ -42,7 +42,7 @@ private:
         std::atomic<const FILE*> stream;
         std::atomic<FILE*> model;
     };
-    std::array<Turned, turned_max> all_{};
+    std::array<Turned, streams_max> all_{};
     std::atomic<std::size_t> count_{0};
 };
 
