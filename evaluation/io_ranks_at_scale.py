@@ -12,20 +12,12 @@ Runs are independent processes; --jobs says how many at a time.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 
 from evaluation.model import BenchError
-from evaluation.table_report import (
-    TableReport,
-    add_report_options,
-    check_document,
-    circumstances,
-    publish,
-)
+from evaluation.simulated_tables import run_table_command
 from evaluation.tables import TextTable, number
-from forebay.common.model.errors import ForebayError
 from forebay.common.model.frozen import frozen
 from forebay.simulate.files import NativeSimulator
 from forebay.simulate.model.io_ranks import OutputSimulation
@@ -177,34 +169,18 @@ TABLES: Mapping[str, Callable[[Submit], list[TextTable]]] = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints one table, or puts it into the page; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m evaluation.io_ranks_at_scale",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("table", choices=tuple(TABLES))
-    parser.add_argument("--jobs", type=int, default=2, help="at a time (default: %(default)s)")
-    add_report_options(parser)
-    words = sys.argv[1:] if arguments is None else arguments
-    options = parser.parse_args(words)
-    marker = f"io_ranks_at_scale_{options.table}"
-    before = circumstances("evaluation.io_ranks_at_scale", words)
     simulator = NativeSimulator()
-    with ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool:
 
+    def make(options: argparse.Namespace, executor: Executor) -> list[TextTable]:
         def submit(variant: str, settings: Settings) -> Get:
             said = [f"{key}={value}" for key, value in settings.items()]
             asked = SimulateRequest(platform=PLATFORM, variants=(variant,), settings=said)
-            return pool.submit(lambda: next(simulate_output(asked, simulator))).result
+            return executor.submit(lambda: next(simulate_output(asked, simulator))).result
 
-        try:
-            check_document(marker, options.docs)
-            tables = TABLES[options.table](submit)
-        except (BenchError, ForebayError) as error:
-            print(f"bench: {error}", file=sys.stderr)
-            return 1
-    publish(TableReport(circumstances=before, tables=tuple(tables)), marker, options)
-    return 0
+        return TABLES[options.table](submit)
+
+    module = "evaluation.io_ranks_at_scale"
+    return run_table_command(module, str(__doc__), tuple(TABLES), make, arguments)
 
 
 if __name__ == "__main__":

@@ -15,22 +15,13 @@ Runs are independent processes; --jobs says how many at a time.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 from pathlib import Path
 
-from evaluation.model import BenchError
 from evaluation.pool_at_scale_picture import Line, draw
-from evaluation.table_report import (
-    TableReport,
-    add_report_options,
-    check_document,
-    circumstances,
-    publish,
-)
+from evaluation.simulated_tables import run_table_command
 from evaluation.tables import TextTable, number
-from forebay.common.model.errors import ForebayError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.units import MIB
 from forebay.simulate.files import NativeSimulator
@@ -321,38 +312,20 @@ TABLES: Mapping[str, Callable[[Submit], list[TextTable]]] = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Prints one table, or puts it into the page; returns the exit status."""
-    parser = argparse.ArgumentParser(
-        prog="python -m evaluation.pool_at_scale",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    parser.add_argument("table", choices=("grid", *TABLES))
-    parser.add_argument("--jobs", type=int, default=2, help="at a time (default: %(default)s)")
-    add_report_options(parser)
-    words = sys.argv[1:] if arguments is None else arguments
-    options = parser.parse_args(words)
-    marker = f"pool_at_scale_{options.table}"
-    before = circumstances("evaluation.pool_at_scale", words)
-    picture = options.docs.with_suffix(".svg") if options.docs else None
     simulator = NativeSimulator()
-    with ThreadPoolExecutor(max_workers=max(1, options.jobs)) as pool:
 
+    def make(options: argparse.Namespace, executor: Executor) -> list[TextTable]:
         def submit(settings: Settings) -> Get:
             words = {**MACHINE, "ranks_per_node": RANKS, "steps": STEPS, **settings}
             said = [f"{key}={value}" for key, value in words.items()]
-            return pool.submit(simulate_pool, PLATFORM, said, simulator).result
+            return executor.submit(simulate_pool, PLATFORM, said, simulator).result
 
-        try:
-            check_document(marker, options.docs)
-            if options.table == "grid":
-                tables = grid(submit, picture)
-            else:
-                tables = TABLES[options.table](submit)
-        except (BenchError, ForebayError) as error:
-            print(f"bench: {error}", file=sys.stderr)
-            return 1
-    publish(TableReport(circumstances=before, tables=tuple(tables)), marker, options)
-    return 0
+        if options.table == "grid":
+            return grid(submit, options.docs.with_suffix(".svg") if options.docs else None)
+        return TABLES[options.table](submit)
+
+    module = "evaluation.pool_at_scale"
+    return run_table_command(module, str(__doc__), ("grid", *TABLES), make, arguments)
 
 
 if __name__ == "__main__":

@@ -4,13 +4,9 @@
 #include "worlds/simulate/io_ranks_experiment.hpp"
 
 #include "foundation/base/bytes.hpp"
+#include "worlds/simulate/own_process_check.hpp"
 
-#include <array>
 #include <gtest/gtest.h>
-#include <span>
-#include <sys/wait.h>
-#include <type_traits>
-#include <unistd.h>
 
 namespace forebay::sim {
 namespace {
@@ -37,23 +33,9 @@ IoRanksExperiment small_output(OutputVariant variant) {
     return experiment;
 }
 
-// NOLINTNEXTLINE(readability-function-cognitive-complexity): what the macros expand to
 IoRanksOutcome run_alone(const IoRanksExperiment& experiment) {
-    static_assert(std::is_trivially_copyable_v<IoRanksOutcome>);
-    IoRanksOutcome outcome;
-    const std::span<std::byte> bytes = std::as_writable_bytes(std::span{&outcome, 1});
-    std::array<int, 2> ends{};
-    EXPECT_EQ(pipe(ends.data()), 0);
-    const pid_t child = fork();
-    if (child == 0) {
-        const auto ran = run(experiment);
-        outcome = ran ? *ran : IoRanksOutcome{.wrong = -1};
-        _exit(write(ends[1], bytes.data(), bytes.size()) > 0 ? 0 : 1);
-    }
-    close(ends[1]);
-    EXPECT_EQ(read(ends[0], bytes.data(), bytes.size()), std::ssize(bytes)) << "the world ended";
-    close(ends[0]);
-    waitpid(child, nullptr, 0);
+    const auto outcome =
+        in_own_process([&] { return run(experiment).value_or(IoRanksOutcome{.wrong = -1}); });
     EXPECT_EQ(wrong(outcome), 0) << "every byte arrived";
     return outcome;
 }

@@ -3,14 +3,10 @@
 #include "worlds/simulate/pool_experiment.hpp"
 
 #include "foundation/base/bytes.hpp"
+#include "worlds/simulate/own_process_check.hpp"
 
-#include <array>
 #include <gtest/gtest.h>
-#include <span>
 #include <string>
-#include <sys/wait.h>
-#include <type_traits>
-#include <unistd.h>
 
 namespace forebay::sim {
 namespace {
@@ -33,24 +29,12 @@ PoolExperiment small() {
     return experiment;
 }
 
-// NOLINTNEXTLINE(readability-function-cognitive-complexity): what the macros expand to
 PoolOutcome run_alone(const PoolExperiment& experiment) {
-    static_assert(std::is_trivially_copyable_v<PoolOutcome>);
-    PoolOutcome outcome;
-    const std::span<std::byte> bytes = std::as_writable_bytes(std::span{&outcome, 1});
-    std::array<int, 2> ends{};
-    EXPECT_EQ(pipe(ends.data()), 0);
-    const pid_t child = fork();
-    if (child == 0) {
-        const auto ran = run(experiment);
-        outcome = ran ? *ran : PoolOutcome{};
-        outcome.refused = ran ? outcome.refused : -1;
-        _exit(write(ends[1], bytes.data(), bytes.size()) > 0 ? 0 : 1);
-    }
-    close(ends[1]);
-    EXPECT_EQ(read(ends[0], bytes.data(), bytes.size()), std::ssize(bytes)) << "the world ended";
-    close(ends[0]);
-    waitpid(child, nullptr, 0);
+    const auto outcome = in_own_process([&] {
+        PoolOutcome refused;
+        refused.refused = -1;
+        return run(experiment).value_or(refused);
+    });
     EXPECT_EQ(outcome.refused, 0) << "the daemons understood all entries";
     EXPECT_EQ(outcome.failed_jobs, 0);
     EXPECT_EQ(outcome.drained + outcome.bytes_past, outcome.bytes) << "every byte arrived";
