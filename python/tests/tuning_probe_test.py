@@ -545,7 +545,9 @@ def test_what_a_killed_probing_leaves_is_taken_away(
     assert killed.left() == []
 
 
-@pytest.mark.parametrize("moment", ["the pilot starts", "three are done"])
+@pytest.mark.parametrize(
+    "moment", [pytest.param("the pilot starts", marks=pytest.mark.full), "three are done"]
+)
 def test_a_killed_probing_goes_on_and_leaves_nothing(
     tmp_path: Path, root: Path, moment: str
 ) -> None:

@@ -7,17 +7,22 @@ import functools
 import json
 import re
 import subprocess
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+from _pytest.mark import ParameterSet
+
 from suite import mpi as m
 from suite.ior import DATA_WRONG, GOOD, RESULTS, SUMMARY, USAGE, Ior, lines_of, program, rows_of
-from suite.on import BENCHMARK, on
+from suite.on import BENCHMARK, FULL, on
 from suite.verdict import ensure
 
 REFERENCE = m.ROOT / "tests" / "reference" / "ior"
 SAMPLE = REFERENCE / "command-lines-sample.txt"
 FURTHER = m.ROOT / "tests" / "command_lines" / "ior.txt"
+COMMAND_LINE = re.compile(r"mpiexec.mpich -n (\d+) ior (.*)")
 BUILT = ("POSIX", "MPIIO", "HDF5", "MMAP", "DUMMY")
 WRONG_DATA = {
     "15-read-R-G-wrong.txt": "-t 256k -b 4m -w -k -G 42 -l o -o tf",
@@ -63,22 +68,31 @@ def test_command_lines(mpi: m.Mpi, folder: Path) -> None:
     Ior(mpi=mpi, folder=folder).ensure_clean()
 
 
+def _references() -> Iterator[ParameterSet]:
+    """Each file of the reference that is the output of a command line; every second one in `make
+    test`. Others are documents, and scripts of other names."""
+    found = [
+        path
+        for path in sorted(REFERENCE.glob("*.txt"))
+        if COMMAND_LINE.search(path.read_text()) and not path.name.startswith(("06", "07", "30"))
+    ]
+    for number, path in enumerate(found):
+        yield pytest.param(path, id=path.stem, marks=[FULL] if number % 2 else [])
+
+
 @on(m.OPEN_MPI, full=[m.MPICH])  # four ranks of MPICH spin where two fit
-def test_tables(mpi: m.Mpi, folder: Path) -> None:
+@pytest.mark.parametrize("path", list(_references()))
+def test_tables(mpi: m.Mpi, folder: Path, path: Path) -> None:
     """A reader that knows names of columns reads the reference's output and ours: the same columns
     in the same order, and in those that say what was run, the same words."""
-    for path in sorted(REFERENCE.glob("*.txt")):
-        found = re.search(r"mpiexec.mpich -n (\d+) ior (.*)", path.read_text())
-        if found is None or path.name.startswith(("06", "07", "30")):
-            continue  # documents, and a script of another name
-        run = Ior(mpi=mpi, folder=folder, ranks=int(found[1]))
-        if path.name in WRONG_DATA:
-            run(WRONG_DATA[path.name])
-        status = DATA_WRONG if path.name in WRONG_DATA else GOOD
-        text = run(found[2].replace("-b 1g", "-b 16m"), status=status)
-        _compare(path, path.read_text(), text, smaller="-b 1g" in found[2])
-        for file in folder.iterdir():
-            file.unlink()
+    found = COMMAND_LINE.search(path.read_text())
+    assert found is not None
+    run = Ior(mpi=mpi, folder=folder, ranks=int(found[1]))
+    if path.name in WRONG_DATA:
+        run(WRONG_DATA[path.name])
+    status = DATA_WRONG if path.name in WRONG_DATA else GOOD
+    text = run(found[2].replace("-b 1g", "-b 16m"), status=status)
+    _compare(path, path.read_text(), text, smaller="-b 1g" in found[2])
 
 
 def _compare(path: Path, theirs: str, ours: str, *, smaller: bool) -> None:

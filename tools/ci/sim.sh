@@ -8,6 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 tools/ci/build.sh release
 tools/ci/unit.sh sim "${1:-others}"
+if [[ ${1:-} != all ]]; then tools/ci/unit.sh sim slow; fi
 export FOREBAY_SIM=$PWD/build/release/lib/forebay_sim
 tests=(python/tests/simulate_test.py)
 if [[ ${1:-} == all ]]; then tests+=(python/tests/io_ranks_simulation_test.py); fi
