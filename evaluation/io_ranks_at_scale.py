@@ -91,7 +91,7 @@ def _exposed_row(one: OutputSimulation, published: str) -> tuple[str, ...]:
 
 
 def ratio(submit: Submit) -> list[TextTable]:
-    """Of a fixed number of cores, I/O ranks are those that do not compute."""
+    """The number of cores is fixed: I/O ranks are those that do not compute."""
     waiting = {
         (cores, count): submit(
             "io-ranks",

@@ -69,7 +69,7 @@ def _signed(number_: int) -> int:
 
 
 _Row = tuple[str, str, str]
-"""What was measured, what was found, and what was promised, if anything was."""
+"""A quantity, the value that was found, and the one that was promised, if any was."""
 
 
 def catalogue(programs: Programs, chosen: argparse.Namespace) -> TextTable:
@@ -142,7 +142,7 @@ def _megabytes(bytes_: int) -> str:
 
 @frozen
 class ToolRun:
-    """What a run of `forebay-tier` took: the most memory that it had resident."""
+    """A run of `forebay-tier`; `resident_bytes` is the most memory that it had."""
 
     seconds: float
     resident_bytes: int

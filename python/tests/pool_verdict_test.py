@@ -106,7 +106,7 @@ def test_many_small_files_are_the_reason() -> None:
 
 
 def test_the_way_of_the_answers_counts_where_many_files_are_opened() -> None:
-    """Of 2000 opens the daemon saw 0.1 s; the program, which ran 19 s, waited longer for them."""
+    """The daemon saw 0.1 s of 2000 opens; the program, which ran 19 s, waited longer for them."""
     files = small_files(2000, waited_seconds=0.00005, opening_seconds=0.00004)
     text = said(*files, seconds=19.0)
     assert "your program waited at least 0.1 s for its files, mostly to open 2000 small" in text

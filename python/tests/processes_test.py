@@ -96,7 +96,7 @@ def test_what_cannot_be_started_says_what_to_do(
 
 
 def as_nobody(what: Callable[[], object]) -> str:
-    """What `what` raises in a child process of an ordinary user; empty if nothing."""
+    """The error that `what` raises in a child process of an ordinary user; empty if none."""
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:

@@ -1,7 +1,7 @@
 # Debian's arm64 packages as the root that programs for aarch64 are compiled and linked against, for
 # a script to `source`, behind roots.sh. Needs $prefix, a folder.
 
-# What a build needs of apt-packages.txt, without programs; the MPIs bring theirs.
+# The part of apt-packages.txt that a build needs, without programs; the MPIs bring theirs.
 arm64_packages=(libc6-dev libstdc++-12-dev libexpected-dev libfmt-dev nlohmann-json3-dev
                 libtomlplusplus-dev liburing-dev libsodium-dev libxxhash-dev libfuse3-dev
                 libsqlite3-dev libslurm-dev libgtest-dev libgmock-dev librapidcheck-dev

@@ -176,7 +176,8 @@ def _logged(log: Path, request: AdviseRequest, sources: Sources) -> _Told:
 
 
 def _words_of(diagnosis: Diagnosis, log: Path) -> str:
-    """What held the program back, or that this is not known; empty if its I/O is healthy."""
+    """Sentences on what held the program back, or that this is not known; none if its I/O is
+    healthy."""
     program = diagnosis.program
     if diagnosis.troubles:
         return (

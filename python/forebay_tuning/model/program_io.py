@@ -178,7 +178,7 @@ class FileIo(BothDirections):
     """Whether its seconds count for the run: false for files of other ranks than those of the rank
     that waited longest, which used theirs at the same time."""
     library: LibraryBytes | None = None
-    """What the program moved by HDF5, if the log says so."""
+    """The bytes that the program moved by HDF5, if the log says so."""
 
     def layer(self, name: str) -> LayerIo | None:
         """The layer's I/O, or None if it did not touch the file or layers are not known."""

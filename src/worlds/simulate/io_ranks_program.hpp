@@ -21,7 +21,7 @@
 
 namespace forebay::sim {
 
-// What the ranks of a simulated program know of each other.
+// State that the ranks of a simulated program share.
 struct HandOverWorld {
     explicit HandOverWorld(const IoRanksExperiment& of);
 

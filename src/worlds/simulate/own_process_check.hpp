@@ -11,7 +11,7 @@
 
 namespace forebay::sim {
 
-// What `simulate` returns in a child process. An error of the test if the child dies.
+// Calls `simulate` in a child process and returns its result. The test fails if the child dies.
 template <class Simulate>
 auto in_own_process(const Simulate& simulate) {
     using Outcome = std::invoke_result_t<Simulate>;

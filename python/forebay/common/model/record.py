@@ -201,7 +201,7 @@ class PoolRecord:
     nodes: int = 1
     """Nodes that had a pool; 1 in older records."""
     most_waited: Optional[PoolNode] = None
-    """Of several nodes, the one whose processes waited longest; None where none waited, on one
+    """The node, of several, whose processes waited longest; None where none waited, on one
     node, and in older records."""
 
     @property

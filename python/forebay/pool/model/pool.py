@@ -224,7 +224,7 @@ class PoolEnd:
     nodes: int = 1
     """Nodes that had a daemon."""
     most_waited: Optional[PoolNode] = None
-    """Of several nodes, the one whose processes waited longest; None where none waited, or counts
+    """The node, of several, whose processes waited longest; None where none waited, or counts
     were not asked for."""
 
     @property

@@ -23,7 +23,7 @@ _SECONDS_LEAST = 0.05
 _SHARE_LEAST = 0.01
 """So are waits below this share of the program's time."""
 _OPEN_SECONDS = 0.001
-"""What an open may take beyond the wait that is counted: its question and answer have a way."""
+"""Seconds that an open may take beyond the wait that is counted, for its question and answer."""
 _FULL_SHARE = 0.9
 """A pool, or a file's window, that was filled to this share may have been too small."""
 _BY_CAPTURE = frozenset({"append", "stream", "copied", "inherited", "uncaptured"})
