@@ -1,6 +1,6 @@
 #!/bin/bash
 # Runs every fuzzer for FOREBAY_FUZZ_SECONDS (60), two at a time. Inputs that crash are left in
-# build/fuzz/found.
+# build/fuzz/found. An input may take 100 s: make test-all has the fuzzers wait for other tests.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${FOREBAY_FUZZ_SECONDS:-60}
@@ -16,7 +16,7 @@ printf '%s\n' "${fuzzers[@]}" | xargs -P 2 -I{} bash -c '
     name=$(basename "$1")
     corpus=build/fuzz/corpus/$name
     mkdir -p "$corpus"
-    timeout -k 10 $(($2 + 120)) "$1" -max_total_time="$2" -timeout=10 -rss_limit_mb=2048 \
+    timeout -k 10 $(($2 + 120)) "$1" -max_total_time="$2" -timeout=100 -rss_limit_mb=2048 \
         -print_final_stats=1 -artifact_prefix="build/fuzz/found/$name-" \
         "$corpus" "tests/fuzz/$name" > "build/fuzz/logs/$name" 2>&1
     echo $? > "build/fuzz/logs/$name.status"' _ {} "$seconds"
