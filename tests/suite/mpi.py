@@ -27,6 +27,8 @@ LIBRARIES = Path(os.environ.get("FOREBAY_LIBDIR", ROOT / "build" / "release" / "
 PRELOAD = LIBRARIES / "libforebay_mpi.so"
 # Sanitizers' run times, which have to come before everything else (tools/ci/interposer_asan.sh).
 PRELOAD_FIRST = os.environ.get("FOREBAY_PRELOAD_FIRST", "").split()
+SLOWER = float(os.environ.get("FOREBAY_TESTS_SLOWER", "1"))
+"""By so much programs of tests have more time: they run only where a core would be idle."""
 C_FLAGS = ("-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wshadow", "-Werror")
 FORTRAN_FLAGS = ("-O1", "-g", "-Wall", "-Werror")
 PATIENCE_SECONDS = 10

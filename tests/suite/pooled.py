@@ -50,6 +50,7 @@ def run(
 ) -> str:
     """The output of a command in `folder`; `status` None takes any."""
     words = [str(word) for word in command]
+    seconds_max *= m.SLOWER
     try:
         ended = subprocess.run(
             words,

@@ -15,7 +15,8 @@ arm64_root() {  # arm64_root FOLDER: their files, and compiler wrappers for this
         architecture=arm64 debian bookworm --yes --no-install-recommends --download-only \
             install "${arm64_packages[@]}" || return 1
         for package in "$prefix"/apt-bookworm/cache/archives/*.deb; do
-            dpkg-deb -x "$package" "$root" || return 1
+            # In a user namespace there may be no groups to give a file to.
+            dpkg-deb --fsys-tarfile "$package" | tar -x --no-same-owner -C "$root" || return 1
         done
         echo "${arm64_packages[*]}" > "$root/complete"
     fi

@@ -24,7 +24,7 @@ makes_debs() {
 
 makes_an_rpm() {  # this machine's packages are not rpm's
     FOREBAY_BUILT=$built packaging/make_rpm.sh "$prefix/rpms" --nodeps \
-        && rpm -qlp "$prefix"/rpms/forebay-*."$(uname -m)".rpm | grep -qx /usr/lib/forebay/forebayd
+        && rpm -qlp "$prefix"/rpms/forebay-*."$(uname -m)".rpm | grep -x /usr/lib/forebay/forebayd
 }
 
 system() {  # a new Debian 12, or the one of the last time, and the packages in it

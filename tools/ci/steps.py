@@ -34,6 +34,9 @@ GRACE_SECONDS = 20
 SLOWEST = 10
 POLL_SECONDS = 0.1
 
+IDLE_SLOWER = 6
+"""By so much tests of an idle step have more time."""
+
 
 @dataclass(frozen=True)
 class Step:
@@ -224,7 +227,11 @@ class Runs:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                env={**os.environ, "FOREBAY_RESULTS": str(left)},
+                env={
+                    **os.environ,
+                    "FOREBAY_RESULTS": str(left),
+                    "FOREBAY_TESTS_SLOWER": str(IDLE_SLOWER if step.idle else 1),
+                },
             )
             self._running.add(process)
         if step.beside:

@@ -138,9 +138,10 @@ def test_an_idle_step_and_its_children_run_where_nobody_else_wants_to(
 ) -> None:
     monkeypatch.setattr(steps, "LOGS", tmp_path)
     script = tmp_path / "idle.sh"
-    script.write_text("sleep 0.2; chrt --pid $$; bash -c 'chrt --pid $$'")
+    script.write_text("sleep 0.2; chrt --pid $$; bash -c 'chrt --pid $$'; env")
     ended = steps.Runs().run(steps.Step("idle", (str(script),), 60, beside=True, idle=True))
     assert ended.log.count("SCHED_IDLE") == 2, ended.log
+    assert f"FOREBAY_TESTS_SLOWER={steps.IDLE_SLOWER}" in ended.log.splitlines()
 
 
 def test_a_failure_is_named_and_is_the_exit_status(

@@ -92,7 +92,8 @@ std::vector<fuse_ino_t> InodeTable::unused_files(std::size_t count) {
 
 std::vector<std::string> InodeTable::paths_of_unused_files(std::size_t count) {
     std::vector<std::string> found;
-    const FolderPath root{kernel::path_of_descriptor(root_->path.get())};
+    const std::string top = kernel::path_of_descriptor(root_->path.get());
+    const FolderPath root{top};
     take_unused(count, [&](const MountedInode& inode) {
         const std::string path = kernel::path_of_descriptor(inode.path.get());
         const auto name = root.name_of(path);
