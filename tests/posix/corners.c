@@ -215,6 +215,46 @@ static void cut_short(void) {
     say("without", pwrite(fd, memory, sizeof bytes, 0));
 }
 
+/* -- what of a mapping is left */
+static unsigned char* map_and_close(const char* name) {
+    const int fd = make(name);
+    need(ftruncate(fd, 4 * page) == 0, "ftruncate");
+    unsigned char* const mapped = mmap(NULL, 4 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    need(mapped != MAP_FAILED && close(fd) == 0, "mmap");
+    return mapped;
+}
+
+/* Writes to the file by a new descriptor, and to its mapping; both see both. */
+static void write_both_ways(const char* name, unsigned char* last_page) {
+    const int fd = open(name, O_RDWR);
+    need(fd >= 0, "open");
+    memset(last_page, 'm', 10);
+    need(pwrite(fd, "by write", 8, 3 * page + 100) == 8, "pwrite");
+    say_bytes("in the mapping", last_page, page);
+    memset(last_page + 50, 'n', 100);
+    look("in the file", fd, 3 * page);
+}
+
+static void partly_unmapped(void) {
+    unsigned char* const mapped = map_and_close("file");
+    need(munmap(mapped, page) == 0 && munmap(mapped + 2 * page, page) == 0, "munmap");
+    write_both_ways("file", mapped + 3 * page);
+}
+
+static void mapping_moved(void) {
+    unsigned char* const mapped = map_and_close("file");
+    unsigned char* const room =
+        mmap(NULL, 16 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned char* const moved =
+        mremap(mapped, 4 * page, 4 * page, MREMAP_MAYMOVE | MREMAP_FIXED, room);
+    need(moved == room, "mremap");
+    need(
+        mmap(mapped, 4 * page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == mapped,
+        "mmap");
+    need(munmap(mapped, 4 * page) == 0, "munmap");
+    write_both_ways("file", moved + 3 * page);
+}
+
 /* -- attributes by number */
 static void attributed(void) {
     const int fd = make("file");
@@ -295,14 +335,22 @@ static void looped(void) {
 }
 
 int main(int argc, char** argv) {
-    const struct test_case cases[] = {
-        {"nameless", nameless},     {"nameless_later", nameless_later},
-        {"emptied", emptied},       {"mode_3", mode_3},
-        {"linked", linked},         {"other_user", other_user},
-        {"filtered", filtered},     {"protected", protected_by_key},
-        {"detached", detached},     {"cut_short", cut_short},
-        {"attributed", attributed}, {"zone", zone},
-        {"users", users},           {"old_name", old_name},
-        {"looped", looped}};
+    const struct test_case cases[] = {{"nameless", nameless},
+                                      {"nameless_later", nameless_later},
+                                      {"emptied", emptied},
+                                      {"mode_3", mode_3},
+                                      {"linked", linked},
+                                      {"other_user", other_user},
+                                      {"filtered", filtered},
+                                      {"protected", protected_by_key},
+                                      {"detached", detached},
+                                      {"cut_short", cut_short},
+                                      {"attributed", attributed},
+                                      {"zone", zone},
+                                      {"users", users},
+                                      {"old_name", old_name},
+                                      {"looped", looped},
+                                      {"partly_unmapped", partly_unmapped},
+                                      {"mapping_moved", mapping_moved}};
     return run_named(argc, argv, cases, sizeof cases / sizeof *cases);
 }

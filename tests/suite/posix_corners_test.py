@@ -52,6 +52,13 @@ def test_memory_that_is_taken_away(case: str, folder: Path) -> None:
     same(case, folder)
 
 
+@pytest.mark.parametrize("case", ["partly_unmapped", "mapping_moved"])
+def test_what_is_left_of_a_mapping_is_the_file(case: str, folder: Path) -> None:
+    """The file came back into the pool as soon as memory where the mapping had begun was unmapped:
+    what was written then was not in the mapping, and what was stored there not in the file."""
+    same(case, folder, pooled.EAGER)
+
+
 @AS_ROOT
 def test_attributes_that_are_set_by_number(folder: Path) -> None:
     """Draining took the file's capabilities away again."""

@@ -5,6 +5,7 @@
 // recurse.
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
+#include "foundation/kernel/calls.hpp"
 #include "foundation/kernel/system_call.hpp"
 #include "pool/capture/files/files.hpp"
 #include "pool/capture/processes/process.hpp"
@@ -14,6 +15,8 @@
 #include <sys/syscall.h>
 
 #include <cerrno>
+#include <cstdint>
+#include <span>
 
 namespace forebay::capture {
 
@@ -25,6 +28,12 @@ struct WantedMapping {
     int flags;
     int fd;
 };
+
+FileMappings::Range pages_of(const void* at, std::size_t bytes) noexcept {
+    const std::uintptr_t page = kernel::page_bytes();
+    const auto begin = reinterpret_cast<std::uintptr_t>(at);
+    return {.begin = begin, .end = (begin + bytes + page - 1) / page * page};
+}
 
 template <class Map>
 void* map(const WantedMapping& wanted, const Map& make) noexcept {
@@ -43,21 +52,67 @@ void* map(const WantedMapping& wanted, const Map& make) noexcept {
     void* const mapped = make();
     if (mapped != MAP_FAILED && held) {
         DescriptorTable::hold(*held);
-        state.mappings.add(mapped, *held);
+        FileMappings::Change{state.mappings}.add(pages_of(mapped, wanted.bytes), *held);
     }
     return mapped;
 }
 
+void let_go(const FileMappings::Dropped& dropped) noexcept {
+    for (FileDescription* const one : std::span{dropped.held}.first(dropped.count)) {
+        let_go(*one);
+    }
+}
+
+// A part of a mapping may go before the rest: its file stays mapped.
 template <class Unmap>
 int unmap(void* at, size_t bytes, const Unmap& take) noexcept {
     state.memory.forget(at, bytes);
+    if (state.mappings.none()) [[likely]] {
+        return take();
+    }
+    const std::uint64_t end = state.mappings.added();
     const int done = take();
-    const InsideCall inside;
-    FileDescription* const held = done == 0 ? state.mappings.remove(at) : nullptr;
-    if (held != nullptr) {
-        let_go(*held);
+    if (done == 0) {
+        const InsideCall inside;
+        FileMappings::Dropped dropped;
+        FileMappings::Change{state.mappings}.remove(pages_of(at, bytes), end, dropped);
+        let_go(dropped);
     }
     return done;
+}
+
+struct WantedMove {
+    void* at;
+    size_t bytes;
+    size_t new_bytes;
+    int flags;
+};
+
+template <class Move>
+void* move(const WantedMove& wanted, const Move& make) noexcept {
+    state.memory.forget(wanted.at, wanted.bytes);
+    if (state.mappings.none()) [[likely]] {
+        return make();
+    }
+    const std::uint64_t end = state.mappings.added();
+    void* const moved = make();
+    if (moved != MAP_FAILED) {
+        const InsideCall inside;
+        FileMappings::Dropped dropped;
+        {
+            FileMappings::Change change{state.mappings};
+            if (FileDescription* const held = change.at(pages_of(wanted.at, 0).begin)) {
+                DescriptorTable::hold(*held);
+                if ((wanted.flags & MREMAP_DONTUNMAP) == 0) {
+                    change.remove(pages_of(wanted.at, wanted.bytes), end, dropped);
+                }
+                change.remove(pages_of(moved, wanted.new_bytes), end, dropped);
+                change.add(pages_of(moved, wanted.new_bytes), *held);
+            }
+        }
+        let_go(dropped);
+    }
+    return moved;
 }
 
 // With SHM_REMAP a segment takes the place of what was there.
@@ -100,14 +155,15 @@ int mprotect_by_number(void* at, size_t bytes, int protection) noexcept {
 }
 
 void* mremap(void* at, size_t bytes, size_t more, int flags, void* other) noexcept {
-    state.memory.forget(at, bytes);
-    return real::mremap(at, bytes, more, flags, other);
+    return move({at, bytes, more, flags},
+                [&]() noexcept { return real::mremap(at, bytes, more, flags, other); });
 }
 
 void* mremap_by_number(void* at, size_t bytes, size_t more, int flags, void* other) noexcept {
-    state.memory.forget(at, bytes);
-    return pointer(kernel::system_call(SYS_mremap, kernel::word_of(at), kernel::word_of(bytes),
-                                       kernel::word_of(more), flags, kernel::word_of(other)));
+    return move({at, bytes, more, flags}, [&]() noexcept {
+        return pointer(kernel::system_call(SYS_mremap, kernel::word_of(at), kernel::word_of(bytes),
+                                           kernel::word_of(more), flags, kernel::word_of(other)));
+    });
 }
 
 int munmap(void* at, size_t bytes) noexcept {
