@@ -2,6 +2,7 @@
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/kernel/calls.hpp"
+#include "pool/capture/descriptors/offset_lock.hpp"
 #include "pool/capture/files/files.hpp"
 #include "pool/capture/processes/inside_call.hpp"
 
@@ -10,6 +11,16 @@
 namespace forebay::capture {
 
 namespace {
+
+// Moves an offset that is in the kernel. Returns it, or -1 and errno; EBADF if another thread has
+// replaced the descriptor.
+off_t move_in_kernel(CapturedFile place, std::int64_t by, int whence) noexcept {
+    const OffsetLock until_moved{place.file};
+    if (!descriptors.refers(place.fd, place.file)) {
+        return fail(EBADF);
+    }
+    return unless_parents([=]() noexcept { return kernel::lseek(place.fd, by, whence); });
+}
 
 // Sets the offset to base + by. Returns it, or -1 and errno.
 off_t move(CapturedFile place, std::int64_t base, std::int64_t by) noexcept {
@@ -26,7 +37,7 @@ off_t move(CapturedFile place, std::int64_t base, std::int64_t by) noexcept {
             return to;
         }
     }
-    return unless_parents([=]() noexcept { return kernel::lseek(place.fd, to, SEEK_SET); });
+    return move_in_kernel(place, to, SEEK_SET);
 }
 
 off_t move_on(CapturedFile place, std::int64_t by) noexcept {
@@ -43,7 +54,7 @@ off_t move_on(CapturedFile place, std::int64_t by) noexcept {
             return to;
         }
     }
-    return unless_parents([=]() noexcept { return kernel::lseek(place.fd, by, SEEK_CUR); });
+    return by == 0 ? kernel::lseek(place.fd, 0, SEEK_CUR) : move_in_kernel(place, by, SEEK_CUR);
 }
 
 // SEEK_DATA and SEEK_HOLE: drains the file, since only the file system knows its holes.

@@ -8,6 +8,7 @@
 #include "foundation/kernel/calls.hpp"
 #include "pool/capture/calls/read_by_libc.hpp"
 #include "pool/capture/connection/lending.hpp"
+#include "pool/capture/descriptors/offset_lock.hpp"
 #include "pool/capture/files/files.hpp"
 #include "pool/capture/files/mounted.hpp"
 #include "pool/capture/files/size_limit.hpp"
@@ -89,9 +90,13 @@ std::int64_t move_each(Pieces pieces, Move move) noexcept {
 // -- writing
 
 // Writes by the descriptor: the file is written through, or the mount puts the bytes in order.
-// Returns bytes, or minus an errno.
+// Another thread may have replaced it while this one waited for the daemon. Returns bytes, or minus
+// an errno.
 std::int64_t write_by_kernel(CapturedFile place, std::span<const std::byte> bytes,
                              std::int64_t at) noexcept {
+    if (!descriptors.refers(place.fd, place.file)) {
+        return -EBADF;
+    }
     const ssize_t moved = unless_parents(
         [&]() noexcept { return kernel::pwrite(place.fd, bytes.data(), bytes.size(), at); });
     return moved < 0 ? -errno : moved;
@@ -225,11 +230,17 @@ std::int64_t write_lent_at(CapturedFile place, const pool::LogReservation& part,
     return moved > 0 ? made_durable(place, moved) : moved;
 }
 
-// Moves an offset that is in the kernel, and returns it; -1 in_parents_call(). A child that a
-// signal handler forks must not move it a second time: that would leave a hole in the file.
+// Whether this call may move the offset that the kernel has. A child that a signal handler forks
+// must not move it a second time: that would leave a hole in the file. A descriptor that another
+// thread has replaced has another file's offset.
+bool may_move_in_kernel(CapturedFile place) noexcept {
+    return !in_parents_call() && descriptors.refers(place.fd, place.file);
+}
+
+// Moves an offset that is in the kernel, and returns it; -1 if it may not.
 off_t move_in_kernel(CapturedFile place, std::int64_t bytes) noexcept {
-    const BlockedSignals until_moved;
-    if (in_parents_call()) {
+    const OffsetLock until_moved{place.file};
+    if (!may_move_in_kernel(place)) {
         errno = EINTR;
         return -1;
     }
@@ -271,20 +282,16 @@ ssize_t told(std::int64_t moved) noexcept {
     return moved < 0 ? fail(static_cast<int>(-moved)) : moved;
 }
 
-// Reads or writes at the description's offset, and advances it by the bytes moved.
-template <class MoveAt>
-ssize_t move_here(CapturedFile place, Pieces pieces, std::int64_t bytes, MoveAt move_at) noexcept {
+// Writes at the description's offset, and advances it by the bytes written.
+ssize_t write_here(CapturedFile place, Pieces pieces) noexcept {
+    const std::int64_t bytes = bytes_of(pieces);
     const std::int64_t at = claim(place, bytes);
     if (at < 0) {
         return -1;
     }
-    const std::int64_t moved = move_at(place, pieces, at);
+    const std::int64_t moved = write_at(place, pieces, at);
     give_back(place, at + bytes, bytes - std::max<std::int64_t>(moved, 0));
     return told(moved);
-}
-
-ssize_t write_here(CapturedFile place, Pieces pieces) noexcept {
-    return move_here(place, pieces, bytes_of(pieces), write_at);
 }
 
 ssize_t write_there(CapturedFile place, Pieces pieces, off_t at) noexcept {
@@ -308,6 +315,40 @@ std::int64_t read_at(CapturedFile place, Pieces pieces, std::int64_t at) noexcep
     });
 }
 
+// Moves an offset that is in the kernel on by `bytes`, if it is still `at`. False: it is not.
+bool move_on_from(CapturedFile place, off_t at, std::int64_t bytes) noexcept {
+    const OffsetLock until_moved{place.file};
+    if (!may_move_in_kernel(place) || kernel::lseek(place.fd, 0, SEEK_CUR) != at) {
+        return false;
+    }
+    if (kernel::lseek(place.fd, bytes, SEEK_CUR) == at + bytes) {
+        return true;
+    }
+    // A call that is not captured has moved it at this moment (on a mount).
+    kernel::lseek(place.fd, -bytes, SEEK_CUR);
+    return false;
+}
+
+// read_here() at an offset that the kernel has. It is moved after reading, and only by the bytes
+// that were read: if it were moved before, by all that is asked for, whoever shares it would
+// meanwhile write behind the end of the file, or miss what is appended to it.
+ssize_t read_shared(CapturedFile place, Pieces pieces, std::int64_t bytes) noexcept {
+    for (;;) {
+        const off_t at = kernel::lseek(place.fd, 0, SEEK_CUR);
+        if (at < 0) {
+            return -1;
+        }
+        const bool over = at > std::numeric_limits<std::int64_t>::max() - bytes;
+        const std::int64_t moved = over ? -EINVAL : read_at(place, pieces, at);
+        if (moved <= 0 || move_on_from(place, at, moved)) {
+            return told(moved);
+        }
+        if (!may_move_in_kernel(place)) {
+            return fail(EINTR);
+        }
+    }
+}
+
 // Reads at an offset that only this process moves: reads first, then advances the offset if it is
 // still the same, and repeats otherwise.
 ssize_t read_here(CapturedFile place, Pieces pieces) noexcept {
@@ -323,7 +364,7 @@ ssize_t read_here(CapturedFile place, Pieces pieces) noexcept {
             return moved;
         }
     }
-    return move_here(place, pieces, bytes, read_at);
+    return read_shared(place, pieces, bytes);
 }
 
 ssize_t read_there(CapturedFile place, Pieces pieces, off_t at) noexcept {

@@ -5,6 +5,7 @@
 #include "foundation/kernel/calls.hpp"
 #include "foundation/kernel/newer_linux.hpp"
 #include "pool/capture/calls/locks.hpp"
+#include "pool/capture/descriptors/offset_lock.hpp"
 #include "pool/capture/descriptors/tables.hpp"
 #include "pool/capture/files/files.hpp"
 #include "pool/capture/files/mounted.hpp"
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
+#include <optional>
 #include <utility>
 
 namespace forebay::capture {
@@ -49,27 +51,48 @@ int report_at_close(CapturedFile place) noexcept {
     return wrote && lives ? arrives(place.file.file()) : error_of(place);
 }
 
-// Makes `to` refer to the description of `from`, or of none, after the kernel has done so.
-void share(const HeldDescription& from, int to) noexcept {
-    FileDescription* before = nullptr;
-    if (to >= descriptors_max) {
-        if (from) {
-            leave({*from, to}, pool::ThroughReason::asked);
+// The description to which a descriptor refers, during a call that takes it away: no other thread
+// moves its offset in the kernel meanwhile, which by this descriptor would soon be another file's.
+class OffsetKept {
+public:
+    explicit OffsetKept(const FileDescription* one) noexcept {
+        if (one != nullptr && one->offset.load(std::memory_order_acquire) == in_kernel) {
+            lock_.emplace(*one);
         }
-        return;
+    }
+
+private:
+    std::optional<OffsetLock> lock_;
+};
+
+// Stores in the table that `to` refers to the description of `from`, or to none. Returns the
+// description to which it did so before, for the caller to let go; null: none.
+[[nodiscard]] FileDescription* refer(const HeldDescription& from, int to) noexcept {
+    if (to >= descriptors_max) {
+        return nullptr;
     }
     if (from) {
         DescriptorTable::hold(*from);
-        before = descriptors.put(to, &*from);
-    } else if (descriptors.captured(to)) {
-        before = descriptors.take(to);
+        return descriptors.put(to, &*from);
     }
+    return descriptors.captured(to) ? descriptors.take(to) : nullptr;
+}
+
+// Behind refer(): what the new number means for the file.
+void finish_sharing(const HeldDescription& from, int to, FileDescription* before) noexcept {
     if (before != nullptr) {
         let_go(*before);
     }
-    if (from && is_standard(to)) {
+    if (from && to >= descriptors_max) {
+        leave({*from, to}, pool::ThroughReason::asked);
+    } else if (from && is_standard(to)) {
         leave_if_captured(to, pool::ThroughReason::stream);
     }
+}
+
+// Makes `to` refer to the description of `from`, or of none, after the kernel has done so.
+void share(const HeldDescription& from, int to) noexcept {
+    finish_sharing(from, to, refer(from, to));
 }
 
 // Why the kernel would refuse dup3 for two different numbers, of which `other` is open; 0: it would
@@ -98,6 +121,14 @@ int make_room(int fd, int other, int flags) noexcept {
     return error;
 }
 
+// Takes the descriptor out of the table, before it is closed. Returns what it referred to; null:
+// nothing, by now.
+FileDescription* take(int fd) noexcept {
+    const HeldDescription held{fd};
+    const OffsetKept until_taken{held ? &*held : nullptr};
+    return descriptors.take(fd);
+}
+
 // For dup2 and dup3.
 template <class Real>
 int replace(int fd, int other, int flags, const Real& real) noexcept {
@@ -111,10 +142,20 @@ int replace(int fd, int other, int flags, const Real& real) noexcept {
         return real();
     }
     const HeldDescription from{fd};
-    const int done = real();
-    if (done >= 0 && fd != other) {
+    if (fd == other) {
+        return real();
+    }
+    const HeldDescription replaced{other};
+    FileDescription* gone = nullptr;
+    int done = -1;
+    {
+        const OffsetKept until_replaced{replaced ? &*replaced : nullptr};
+        done = real();
+        gone = done >= 0 ? refer(from, other) : nullptr;
+    }
+    if (done >= 0) {
         const int before = errno;
-        share(from, other);
+        finish_sharing(from, other, gone);
         errno = before;
     }
     return done;
@@ -175,7 +216,7 @@ int close(int fd) noexcept {
     }
     const int before = errno;
     const InsideCall inside;
-    FileDescription* const held = descriptors.take(fd);
+    FileDescription* const held = take(fd);
     if (held == nullptr) {
         return real::close(fd);
     }

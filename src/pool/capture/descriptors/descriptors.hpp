@@ -118,6 +118,12 @@ public:
         return static_cast<unsigned>(fd) < descriptors_max &&
                table_[static_cast<std::size_t>(fd)].load(std::memory_order_acquire) != 0;
     }
+    // Whether `fd` refers to this description: another thread may have closed or replaced it.
+    [[nodiscard]] bool refers(int fd, const FileDescription& one) const noexcept {
+        return static_cast<unsigned>(fd) < descriptors_max &&
+               table_[static_cast<std::size_t>(fd)].load(std::memory_order_acquire) ==
+                   number_of(one);
+    }
     // One past the highest number that was ever captured.
     [[nodiscard]] int end() const noexcept { return end_.load(std::memory_order_acquire); }
 
@@ -140,8 +146,12 @@ public:
     };
     [[nodiscard]] static Dropped drop(FileDescription& held) noexcept;
 
+    // Which description of the table it is. A child of a fork has the same ones.
+    [[nodiscard]] std::size_t index_of(const FileDescription& one) const noexcept {
+        return static_cast<std::size_t>(&one - descriptions_.data());
+    }
     [[nodiscard]] ReadPrediction& guess(const FileDescription& one) noexcept {
-        return guesses_[static_cast<std::size_t>(&one - descriptions_.data())];
+        return guesses_[index_of(one)];
     }
 
     // Stores `held` for descriptor `fd`, which takes over the caller's hold; null clears the entry.
@@ -164,7 +174,7 @@ private:
     static constexpr std::uint32_t miscounted = std::uint32_t{1} << 31U;
 
     [[nodiscard]] Number number_of(const FileDescription& one) const noexcept {
-        return static_cast<Number>(&one - descriptions_.data() + 1);
+        return static_cast<Number>(index_of(one) + 1);
     }
 
     std::array<std::atomic<Number>, descriptors_max> table_{};

@@ -160,6 +160,9 @@ auto on(int fd, const Pass& pass, const Own& own, const Decide& decide) noexcept
         if (held.is_parents()) {
             continue;  // a signal handler has forked this child in the middle: it calls anew
         }
+        if (here == FileRoute::pooled && result == -1 && !descriptors.refers(fd, *held)) {
+            continue;  // another thread has replaced the descriptor: it means another file now
+        }
         if (here == FileRoute::lost) {
             errno = EIO;
             return -1;

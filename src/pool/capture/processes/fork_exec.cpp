@@ -3,6 +3,7 @@
 #include "capture/captured.hpp"
 #include "capture/real.hpp"
 #include "foundation/kernel/calls.hpp"
+#include "pool/capture/descriptors/offset_lock.hpp"
 #include "pool/capture/files/draining.hpp"
 #include "pool/capture/files/files.hpp"
 #include "pool/capture/files/other_names.hpp"
@@ -128,6 +129,7 @@ void before_fork() noexcept {
         }
         const HeldDescription held{fd};
         if (held) {
+            OffsetLock::share_with_child();
             put_offset_into_kernel({*held, fd});
             connection.note_fork();
         }

@@ -6,6 +6,7 @@
 #include "pool/capture/connection/connection.hpp"
 #include "pool/capture/connection/memory.hpp"
 #include "pool/capture/descriptors/descriptors.hpp"
+#include "pool/capture/descriptors/offset_lock.hpp"
 #include "pool/capture/files/mappings.hpp"
 #include "pool/capture/files/other_names.hpp"
 #include "pool/capture/files/paths.hpp"
@@ -60,6 +61,9 @@ struct CaptureState {
     FileMappings mappings;
     KnownMemory memory;
     PooledStreams streams;
+    OffsetLocks offset_locks{};
+    // Those of this process and of its relatives by fork, in place of the others; null: none yet.
+    std::atomic<OffsetLocks*> shared_offset_locks{nullptr};
 };
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): a process has no other place
