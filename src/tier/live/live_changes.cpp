@@ -250,12 +250,14 @@ int LiveTier::settle(LiveFile& file, const Result<MoveEnd>& end) {
                          end.error().message.c_str());
         }
         file.retry_ns = clock_.now_ns() + (second << std::min(file.failures, doublings_max));
+        list_.mark_changed(file.name);
         const std::lock_guard lock{mutex_};
         ++counts_.failed;
         return errno_of(end.error());
     }
     file.failures = 0;
     file.retry_ns = 0;
+    list_.mark_changed(file.name);
     switch (*end) {
         case MoveEnd::moved: {
             const auto bytes = status_of(file);

@@ -189,6 +189,7 @@ void LiveTier::serve_peers() {
                 const auto listed = list_.find(name);
                 file->orders += listed && *listed && is_dirty((*listed)->state) ? 1 : 0;
                 file->retry_ns = 0;
+                list_.mark_changed(name);
                 news_.notify_all();
             }
         }

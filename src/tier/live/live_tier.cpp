@@ -209,6 +209,7 @@ void LiveTier::note_path(LiveFile& file, const TieredOpening& opening) {
         file.path = path;
     }
     file.policy = is_named ? policies_.policy_of(path) : FolderPolicy{};
+    list_.mark_changed(file.name);
 }
 
 int LiveTier::prepare(LiveFile& file, const TieredOpening& opening, bool may_be_lost) {
@@ -476,6 +477,9 @@ void LiveTier::release(LiveFile& file, bool writes) {
         const std::lock_guard tier_lock{mutex_};
         file.writers -= writes ? 1 : 0;
         last = --file.handles == 0;
+    }
+    if (writes) {
+        list_.mark_changed(file.name);
     }
     if (last && file.removed && !file.moving) {
         evict_file(file);

@@ -8,6 +8,7 @@
 #include "tier/live/eviction.hpp"
 #include "tier/live/live_file.hpp"
 #include "tier/live/memory_list.hpp"
+#include "tier/live/move_chooser.hpp"
 #include "tier/live/policy_finder.hpp"
 #include "tier/live/rename_order.hpp"
 #include "tier/mover/copy_range.hpp"
@@ -286,6 +287,7 @@ private:
     // The mover.
     void run();
     [[nodiscard]] std::shared_ptr<LiveFile> choose();
+    [[nodiscard]] WaitingFile waiting_file(const ReplicaName& name, bool finishes);
     void move(const std::shared_ptr<LiveFile>& file);
     void put_away(LiveFile& file);
     void fill_next();
@@ -329,6 +331,8 @@ private:
     bool finishes_ = false;
     std::condition_variable news_;
     std::int64_t looked_ns_ = 0;  // when evict_old() has looked what expires; the mover's
+    MoveChooser moves_;           // the mover's
+    bool all_go_ = false;         // choose() has seen that finish() was called; the mover's
     std::thread thread_;
     std::thread peer_thread_;
     std::thread finder_;

@@ -149,8 +149,9 @@ Result<void> MemoryReplicaList::put(const ListedReplica& replica) {
     }
     if (waits(replica.state)) {
         waiting_.insert(replica.name);
-    } else {
-        waiting_.erase(replica.name);
+        changed_.insert(replica.name);
+    } else if (waiting_.erase(replica.name) != 0) {
+        changed_.insert(replica.name);
     }
     return {};
 }
@@ -160,7 +161,9 @@ Result<void> MemoryReplicaList::remove(const ReplicaName& name) {
     if (const auto found = replicas_.find(name); found != replicas_.end()) {
         leave(*found);
         replicas_.erase(found);
-        waiting_.erase(name);
+        if (waiting_.erase(name) != 0) {
+            changed_.insert(name);
+        }
     }
     return {};
 }
@@ -267,6 +270,25 @@ std::vector<ListedReplica> MemoryReplicaList::all_waiting() const {
         all.push_back(shown(*replicas_.find(name)));
     }
     return all;
+}
+
+std::vector<ReplicaName> MemoryReplicaList::take_changed() {
+    const std::lock_guard lock{mutex_};
+    const auto taken = std::exchange(changed_, {});
+    looked_at_ += taken.size();
+    return {taken.begin(), taken.end()};
+}
+
+void MemoryReplicaList::mark_changed(const ReplicaName& name) {
+    const std::lock_guard lock{mutex_};
+    if (waiting_.contains(name)) {
+        changed_.insert(name);
+    }
+}
+
+void MemoryReplicaList::mark_all_changed() {
+    const std::lock_guard lock{mutex_};
+    changed_.insert(waiting_.begin(), waiting_.end());
 }
 
 // Goes through the heaps from their tops: the next one is just below those that were taken. Looks
@@ -420,6 +442,7 @@ Result<void> MemoryReplicaList::replace(const std::function<Result<void>()>& fil
         const std::lock_guard lock{mutex_};
         coldest_folders_.clear();
         replicas_.clear();
+        changed_.insert(waiting_.begin(), waiting_.end());
         waiting_.clear();
         folders_.clear();
         aside_.clear();

@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,12 @@ public:
     [[nodiscard]] std::vector<ListedReplica> all_below(const std::string& path) const;
     // Those whose files lack bytes.
     [[nodiscard]] std::vector<ListedReplica> all_waiting() const;
+    // Those that have begun or ceased to lack bytes, or lack others, since the last call, and those
+    // that were marked since then. Takes time for these only.
+    [[nodiscard]] std::vector<ReplicaName> take_changed();
+    // Something else is known of the file now; no effect if it lacks no bytes.
+    void mark_changed(const ReplicaName& name);
+    void mark_all_changed();
 
     // Up to `count` clean replicas, the coldest first (heat_order()), of folders that are not set
     // aside. Takes time for these, however many there are.
@@ -123,6 +130,7 @@ private:
     mutable std::mutex mutex_;
     std::unordered_map<ReplicaName, Entry, NameHash> replicas_;
     std::set<ReplicaName> waiting_;
+    std::unordered_set<ReplicaName, NameHash> changed_;  // of those that wait, or have waited
     std::map<std::string, Folder, std::less<>> folders_;
     IndexedHeap<FolderRow, ByColdest> coldest_folders_;
     std::size_t new_folders_ = 0;

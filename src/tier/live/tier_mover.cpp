@@ -4,7 +4,6 @@
 
 #include "foundation/base/folder_path.hpp"
 #include "storage/transfer/gate.hpp"
-#include "tier/policy/move_order.hpp"
 #include "tier/posix/tiered_file.hpp"
 
 #include <algorithm>
@@ -19,6 +18,8 @@ namespace forebay::tier {
 namespace {
 
 constexpr auto look_every = std::chrono::milliseconds{200};
+// A file that another thread has when all are to be moved.
+constexpr auto look_again_after = std::chrono::milliseconds{5};
 
 }  // namespace
 
@@ -29,41 +30,52 @@ void LiveTier::run() {
         const std::shared_ptr<LiveFile> next = choose();
         if (next) {
             move(next);
+            list_.mark_changed(next->name);
         } else {
             fill_next();
             evict_old();
         }
         lock.lock();
         if (!next && !ends_ && (finishes_ || to_fill_.empty())) {
-            if (finishes_) {
+            if (finishes_ && !moves_.has_busy()) {
                 break;
             }
-            news_.wait_for(lock, look_every);
+            news_.wait_for(lock, finishes_ ? look_again_after : look_every);
         }
     }
 }
 
-// The file that is moved next; it is marked as being moved. Null: none.
+// The file that is moved next; null: none.
 std::shared_ptr<LiveFile> LiveTier::choose() {
-    std::vector<std::shared_ptr<LiveFile>> files;
-    std::vector<MoveCandidate> candidates;
     bool finishes = false;
     {
         const std::lock_guard lock{mutex_};
         finishes = finishes_;
     }
-    for (const ListedReplica& one : list_.all_waiting()) {
-        const std::shared_ptr<LiveFile> file = find(one.name);
-        const FileLock lock = file ? FileLock{file->mutex, std::try_to_lock} : FileLock{};
-        if (!lock.owns_lock() || file->removed) {
-            continue;
-        }
-        bool written = false;
-        {
-            const std::lock_guard tier_lock{mutex_};
-            written = file->writers > 0;
-        }
-        candidates.push_back({.bytes = one.bytes,
+    if (finishes && !std::exchange(all_go_, true)) {
+        list_.mark_all_changed();
+    }
+    const PlaceRoom place = room();
+    const auto name = moves_.take_next(
+        list_,
+        {.now_ns = clock_.now_ns(), .pressed = place.used > place.high(), .job_ends = finishes},
+        [this, finishes](const ReplicaName& one) { return waiting_file(one, finishes); });
+    return name ? find(*name) : nullptr;
+}
+
+WaitingFile LiveTier::waiting_file(const ReplicaName& name, bool finishes) {
+    const std::shared_ptr<LiveFile> file = find(name);
+    const FileLock lock = file ? FileLock{file->mutex, std::try_to_lock} : FileLock{};
+    if (file && !lock.owns_lock()) {
+        return {.is_busy = true};
+    }
+    const auto listed = list_.find(name);
+    if (!file || file->removed || !listed || !*listed || !is_dirty((*listed)->state)) {
+        return {};
+    }
+    const bool written = writers_of(*file) > 0;
+    return {.candidate =
+                MoveCandidate{.bytes = (*listed)->bytes,
                               .dirtied_ns = file->dirtied_ns,
                               .written_ns = file->written_ns,
                               .retry_ns = finishes && file->failures < 2 ? 0 : file->retry_ns,
@@ -72,14 +84,7 @@ std::shared_ptr<LiveFile> LiveTier::choose() {
                               .under_way = file->moving || (finishes && file->failures > 1),
                               .trigger = file->policy.trigger,
                               .idle_ns = file->policy.idle_ns,
-                              .size_bytes = file->policy.size_bytes});
-        files.push_back(file);
-    }
-    const PlaceRoom place = room();
-    const auto choice = next_to_move(
-        candidates,
-        {.now_ns = clock_.now_ns(), .pressed = place.used > place.high(), .job_ends = finishes});
-    return choice ? files[choice->candidate] : nullptr;
+                              .size_bytes = file->policy.size_bytes}};
 }
 
 void LiveTier::move(const std::shared_ptr<LiveFile>& file) {
@@ -244,6 +249,7 @@ int LiveTier::move_file(LiveFile& file) {
     const std::uint64_t order = ++file.orders;
     const std::uint32_t failures = file.failures;
     file.retry_ns = 0;
+    list_.mark_changed(file.name);
     news_.notify_all();
     // Its replica may also go without the mover: because it is full, or has lost its last name.
     file.moved.wait(
