@@ -224,12 +224,9 @@ int LiveTier::move_and_evict(LiveFile& file, FileLock& lock) {
     int error = 0;
     for (int tries = 0; is_newer(file) && error == 0; ++tries) {
         OpenedReplica& open = *file.open;
-        transfer::FixedGate gate{open.file->stripes().targets, 2};
         CopyMemory memory{copy_request_bytes / 4};
-        const auto end =
-            MoveTask{
-                parts(), {file.name, *open.replica, *open.file, *open.record}, gate, clock_, memory}
-                .run();
+        const auto end = run_move(file.must_be_rescued,
+                                  {file.name, *open.replica, *open.file, *open.record}, memory);
         error = tries == tries_max ? EIO : settle(file, end);
     }
     if (error != 0) {
@@ -241,59 +238,75 @@ int LiveTier::move_and_evict(LiveFile& file, FileLock& lock) {
     return 0;
 }
 
+// A file that somebody else has changed is not looked at again: after some time the change would be
+// taken for one of this move's own.
+Result<MoveEnd> LiveTier::run_move(bool must_be_rescued, const MoveTask::Files& files,
+                                   CopyMemory& memory) {
+    if (must_be_rescued) {
+        return MoveEnd::changed_outside;
+    }
+    transfer::FixedGate gate{files.file.stripes().targets, 2};
+    return MoveTask{parts(), files, gate, clock_, memory}.run();
+}
+
 int LiveTier::settle(LiveFile& file, const Result<MoveEnd>& end) {
     if (!end) {
-        constexpr std::int64_t second = 1'000'000'000;
-        constexpr std::uint32_t doublings_max = 6;
-        if (file.failures++ == 0) {
-            std::fprintf(stderr, "forebay-mount: %s It is tried again.\n",
-                         end.error().message.c_str());
-        }
-        file.retry_ns = clock_.now_ns() + (second << std::min(file.failures, doublings_max));
-        list_.mark_changed(file.name);
-        const std::lock_guard lock{mutex_};
-        ++counts_.failed;
-        return errno_of(end.error());
+        return note_failure(file, end.error());
+    }
+    if (*end == MoveEnd::changed_outside) {
+        const auto kept = rescue_file(file);
+        return kept ? EIO : note_failure(file, kept.error());
     }
     file.failures = 0;
     file.retry_ns = 0;
     list_.mark_changed(file.name);
-    switch (*end) {
-        case MoveEnd::moved: {
-            const auto bytes = status_of(file);
-            const std::lock_guard lock{mutex_};
-            ++counts_.moved;
-            counts_.moved_bytes += bytes ? bytes->bytes : 0;
-            return 0;
-        }
-        case MoveEnd::overtaken: file.written_ns = clock_.now_ns(); return 0;
-        case MoveEnd::replaced: evict_file(file); return 0;
-        case MoveEnd::changed_outside: break;
+    if (*end == MoveEnd::replaced) {
+        evict_file(file);
+    } else if (*end == MoveEnd::overtaken) {
+        file.written_ns = clock_.now_ns();
+    } else {
+        const auto bytes = status_of(file);
+        const std::lock_guard lock{mutex_};
+        ++counts_.moved;
+        counts_.moved_bytes += bytes ? bytes->bytes : 0;
     }
-    rescue_file(file);
-    return EIO;
+    return 0;
 }
 
-void LiveTier::rescue_file(LiveFile& file) {
+int LiveTier::note_failure(LiveFile& file, const Error& why) {
+    constexpr std::int64_t second = 1'000'000'000;
+    constexpr std::uint32_t doublings_max = 6;
+    if (file.failures++ == 0) {
+        std::fprintf(stderr, "forebay-mount: %s It is tried again.\n", why.message.c_str());
+    }
+    file.retry_ns = clock_.now_ns() + (second << std::min(file.failures, doublings_max));
+    list_.mark_changed(file.name);
+    const std::lock_guard lock{mutex_};
+    ++counts_.failed;
+    return errno_of(why);
+}
+
+Result<void> LiveTier::rescue_file(LiveFile& file) {
     auto kept = rescue(parts(), {.name = file.name,
                                  .replica = *file.open->replica,
                                  .record = file.open->record->get(),
                                  .file = file.open->file.get(),
                                  .reason = RescueReason::changed_outside});
-    std::fprintf(stderr, "forebay-mount: %s\n",
-                 kept ? fmt::format("{} was changed by somebody else: the bytes that were written "
-                                    "to it are in {}. Compare the two.",
-                                    file.path, *kept)
-                            .c_str()
-                      : kept.error().message.c_str());
-    if (kept) {
-        file.rescued = true;
-        detach(file);
-        file.closed_status.reset();
-        file.moved.notify_all();
-        const std::lock_guard lock{mutex_};
-        ++counts_.rescued;
+    file.must_be_rescued = !kept;
+    if (!kept) {
+        return failure(std::move(kept.error()));
     }
+    std::fprintf(stderr,
+                 "forebay-mount: %s was changed by somebody else: the bytes that were written to "
+                 "it are in %s. Compare the two.\n",
+                 file.path.c_str(), kept->c_str());
+    ++file.rescues;
+    detach(file);
+    file.closed_status.reset();
+    file.moved.notify_all();
+    const std::lock_guard lock{mutex_};
+    ++counts_.rescued;
+    return {};
 }
 
 }  // namespace forebay::tier

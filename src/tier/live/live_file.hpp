@@ -59,11 +59,13 @@ struct LiveFile {
     std::unique_ptr<OpenedReplica> open;  // null: there is no replica, or it is closed
     std::vector<std::unique_ptr<OpenedReplica>> retired;  // not used any more, but maybe being read
     std::optional<ReplicaStatus> closed_status;           // of a replica that is not open
-    bool moving = false;   // a move is under way, by the mover's thread
-    bool fills = false;    // the mover's thread copies its bytes just now
-    bool filling = false;  // its bytes are being copied, or will be
-    bool removed = false;  // its last name is gone
-    bool rescued = false;  // the last move found that somebody else had changed the file
+    bool moving = false;           // a move is under way, by the mover's thread
+    bool fills = false;            // the mover's thread copies its bytes just now
+    bool filling = false;          // its bytes are being copied, or will be
+    bool removed = false;          // its last name is gone
+    bool must_be_rescued = false;  // somebody else has changed the file; the rescue has failed
+    // How often its newer bytes went to a rescue file, since somebody else had changed the file.
+    std::uint32_t rescues = 0;
     // Orders to move it, and those that a move has carried out: one that began after the order, or
     // that no write has overtaken.
     std::uint64_t orders = 0;

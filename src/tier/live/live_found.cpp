@@ -24,12 +24,13 @@ Result<RightReplica> LiveTier::set_right(LiveFile& file) {
     CopyMemory memory{copy_request_bytes / 4};
     const bool was_listed = list_.has(file.name);
     auto done = open_right(parts(), file.name, memory);
+    file.moved.notify_all();  // an order to move it may wait for a replica that is gone now
     if (!done || done->recovered.obstacle) {
         say((done ? *done->recovered.obstacle : done.error()).message);
         return done;
     }
     if (done->recovered.done == RedoAction::rescue) {
-        file.rescued = true;
+        ++file.rescues;
         say(
             fmt::format("{} was {} by somebody else: the bytes that were written to it are in {}. "
                         "Compare the two.",

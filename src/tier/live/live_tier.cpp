@@ -333,8 +333,9 @@ int LiveTier::verify(LiveFile& file) {
     const bool is_left = left && *left;
     if (!done || done->recovered.obstacle) {
         const Error& why = done ? *done->recovered.obstacle : done.error();
-        // Where fast storage fails, the file itself has all bytes of a clean replica.
-        return is_left && is_dirty((*left)->state) ? errno_of(why) : 0;
+        // Where fast storage fails, the file itself has all bytes of a clean replica. One that
+        // could not be rescued would be replaced by a new replica.
+        return is_left && (*left)->state != ReplicaState::clean ? errno_of(why) : 0;
     }
     file.closed_status.reset();
     if (done->replica) {

@@ -263,7 +263,10 @@ private:
     bool evict_unused(const ReplicaName& name);
     // Carries out what follows from the end of a move. Returns an errno or 0.
     int settle(LiveFile& file, const Result<MoveEnd>& end);
-    void rescue_file(LiveFile& file);
+    [[nodiscard]] Result<MoveEnd> run_move(bool must_be_rescued, const MoveTask::Files& files,
+                                           CopyMemory& memory);
+    int note_failure(LiveFile& file, const Error& why);
+    [[nodiscard]] Result<void> rescue_file(LiveFile& file);
     [[nodiscard]] std::optional<ReplicaStatus> status_of(LiveFile& file);
     void note_closed(LiveFile& file);
     void relocate(LiveFile& file, const std::string& path);

@@ -4,9 +4,12 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
+#include <cstdlib>
 #include <fcntl.h>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <gtest/gtest.h>
 #include <memory>
 #include <optional>
@@ -143,6 +146,102 @@ TEST_F(LiveTierTest, BytesLieInFastStorageUntilTheyAreMoved) {
     EXPECT_EQ(text_in(path_), "new");
     EXPECT_EQ(tier->evict_now(path_), 0);
     EXPECT_EQ(read(*tier), "new");
+}
+
+// An order to move a file while its replica goes without the mover, which is held up.
+class OrderTest : public LiveTierTest {
+protected:
+    template <typename Meanwhile>
+    int order(LiveTier& tier, const Meanwhile& meanwhile) const {
+        std::promise<pid_t> thread;
+        auto held = tier.hold_names();
+        auto ended = std::async(std::launch::async, [&] {
+            thread.set_value(::gettid());
+            return tier.move_now(path_);
+        });
+        wait_until_asleep(thread.get_future().get());
+        meanwhile();
+        if (ended.wait_for(std::chrono::minutes{1}) != std::future_status::ready) {
+            std::fprintf(stderr, "the order waits for ever\n");
+            std::abort();  // the thread could not be joined
+        }
+        return ended.get();
+    }
+
+private:
+    static void wait_until_asleep(pid_t thread) {
+        const std::string file = "/proc/self/task/" + std::to_string(thread) + "/stat";
+        while (text_in(file).find(") S ") == std::string::npos) {
+            std::this_thread::yield();
+        }
+    }
+};
+
+TEST_F(OrderTest, EndsWhenTheFileIsRemoved) {
+    const auto tier = start("fast/one", kept);
+    write(*tier, "new");
+    const OwnFd fd{::open(path_.c_str(), O_PATH | O_CLOEXEC)};
+    EXPECT_EQ(order(*tier,
+                    [&] {
+                        std::filesystem::remove(path_);
+                        tier->unlinked(fd.get());
+                    }),
+              0);
+}
+
+TEST_F(OrderTest, EndsWhenAFileIsRemovedThatAProgramHasOpen) {
+    const auto tier = start("fast/one", kept);
+    Program program{*tier, path_, O_WRONLY | O_CREAT | O_TRUNC};
+    program.write("new");
+    const OwnFd fd{::open(path_.c_str(), O_PATH | O_CLOEXEC)};
+    EXPECT_EQ(order(*tier,
+                    [&] {
+                        std::filesystem::remove(path_);
+                        tier->unlinked(fd.get());
+                    }),
+              0);
+}
+
+TEST_F(OrderTest, FailsWhenAnOpenFindsThatSomebodyElseHasChangedTheFile) {
+    const auto tier = start("fast/one", kept);
+    write(*tier, "new");
+    EXPECT_EQ(order(*tier,
+                    [&] {
+                        std::ofstream{path_} << "theirs";
+                        EXPECT_EQ(read(*tier), "theirs");
+                    }),
+              EIO);
+    EXPECT_EQ(rescued("fast/one"), "new");
+}
+
+TEST_F(LiveTierTest, AnOrderSaysNothingOfARescueBeforeIt) {
+    const auto tier = start("fast/one", kept);
+    write(*tier, "new");
+    std::ofstream{path_} << "theirs";
+    write(*tier, "again");
+    EXPECT_EQ(rescued("fast/one"), "new");
+    EXPECT_EQ(tier->move_now(path_), 0);
+    EXPECT_EQ(text_in(path_), "again");
+}
+
+// The mover tried without a pause, and the end never came.
+TEST_F(LiveTierTest, ARescueThatFailsIsTriedAgainAndTheEndComes) {
+    std::string obstacle;  // where the note of the rescue would be
+    {
+        const auto tier = start("fast/one", "write move=job");
+        write(*tier, "new");
+        const std::filesystem::directory_iterator replica{root_ + "/fast/one/replicas"};
+        obstacle = root_ + "/fast/one/rescue/" + replica->path().filename().string() + ".1.txt";
+        std::filesystem::create_directory(obstacle);
+        std::ofstream{path_} << "theirs";
+        EXPECT_EQ(tier->finish(), 1);
+        EXPECT_EQ(text_in(path_), "theirs");
+        EXPECT_EQ(rescued("fast/one"), "");
+    }
+    std::filesystem::remove(obstacle);
+    const auto tier = start("fast/one", kept);
+    EXPECT_EQ(read(*tier), "theirs");
+    EXPECT_EQ(rescued("fast/one"), "new");
 }
 
 TEST_F(LiveTierTest, TheEndMovesWhatWaitsForTheJob) {

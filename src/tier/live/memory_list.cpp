@@ -14,8 +14,10 @@ namespace {
 constexpr double last_in_heat = std::numeric_limits<double>::infinity();
 constexpr std::int64_t last_in_use = std::numeric_limits<std::int64_t>::max();
 
+// One that is listed as rescued is to be rescued: that has failed.
 bool waits(ReplicaState state) noexcept {
-    return state == ReplicaState::dirty || state == ReplicaState::moving;
+    return state == ReplicaState::dirty || state == ReplicaState::moving ||
+           state == ReplicaState::rescued;
 }
 
 struct SplitPath {

@@ -3,7 +3,6 @@
 #include "tier/live/live_tier.hpp"
 
 #include "foundation/base/folder_path.hpp"
-#include "storage/transfer/gate.hpp"
 #include "tier/posix/tiered_file.hpp"
 
 #include <algorithm>
@@ -70,7 +69,7 @@ WaitingFile LiveTier::waiting_file(const ReplicaName& name, bool finishes) {
         return {.is_busy = true};
     }
     const auto listed = list_.find(name);
-    if (!file || file->removed || !listed || !*listed || !is_dirty((*listed)->state)) {
+    if (!file || file->removed || !listed || !*listed || (*listed)->state == ReplicaState::clean) {
         return {};
     }
     const bool written = writers_of(*file) > 0;
@@ -117,6 +116,7 @@ void LiveTier::move(const std::shared_ptr<LiveFile>& file) {
     }
     file->moving = true;
     const std::uint64_t orders_before = file->orders;
+    const bool must_be_rescued = file->must_be_rescued;
     OpenedReplica& open = *file->open;
     // The mover has files of its own, since programs' calls use the others meanwhile.
     auto replica = fast_->open(file->name);
@@ -127,11 +127,8 @@ void LiveTier::move(const std::shared_ptr<LiveFile>& file) {
         failure({ErrorCode::input_output, EIO,
                  fmt::format("cannot move {} (it cannot be opened). Look at it.", file->path)});
     if (replica && *replica && whole && *whole) {
-        transfer::FixedGate gate{(*whole)->stripes().targets, 2};
         CopyMemory memory;
-        end =
-            MoveTask{parts(), {file->name, **replica, **whole, *open.record}, gate, clock_, memory}
-                .run();
+        end = run_move(must_be_rescued, {file->name, **replica, **whole, *open.record}, memory);
     }
     lock.lock();
     file->moving = false;
@@ -248,13 +245,14 @@ int LiveTier::move_file(LiveFile& file) {
     }
     const std::uint64_t order = ++file.orders;
     const std::uint32_t failures = file.failures;
+    const std::uint32_t rescues = file.rescues;
     file.retry_ns = 0;
     list_.mark_changed(file.name);
     news_.notify_all();
     // Its replica may also go without the mover: because it is full, or has lost its last name.
     file.moved.wait(
         lock, [&] { return file.orders_done >= order || file.failures > failures || !waits(); });
-    return file.failures > failures || std::exchange(file.rescued, false) ? EIO : 0;
+    return file.failures > failures || file.rescues != rescues ? EIO : 0;
 }
 
 int LiveTier::evict_now(const std::string& path) {
