@@ -158,9 +158,12 @@ public:
     void unlinked(int fd);
     void policy_changed() { policies_.forget(); }
 
-    // Orders of a user, about a file or everything below a folder. They return an errno or 0.
+    // Orders of a user, about everything below a folder or about a file, whichever of its names the
+    // tier knows. They return an errno or 0.
     [[nodiscard]] int move_now(const std::string& path);
+    [[nodiscard]] int move_now(int fd);
     [[nodiscard]] int evict_now(const std::string& path);
+    [[nodiscard]] int evict_now(int fd);
     [[nodiscard]] int fill_now(int fd, const std::string& path);
     // As JSON.
     [[nodiscard]] std::string describe(int fd);
@@ -296,6 +299,7 @@ private:
     void fill_next();
     void fill_in_background(const std::shared_ptr<LiveFile>& file);
     int move_below(const std::string& path);
+    [[nodiscard]] int evict_now(LiveFile& file);
     // Has the mover move the file, if it waits for that; returns when it has, with an errno or 0.
     [[nodiscard]] int move_file(LiveFile& file);
     void evict_old();

@@ -223,6 +223,11 @@ int LiveTier::move_now(const std::string& path) {
     return move_below(path);
 }
 
+int LiveTier::move_now(int fd) {
+    const std::shared_ptr<LiveFile> file = find(fd);
+    return file ? move_file(*file) : 0;
+}
+
 int LiveTier::move_below(const std::string& path) {
     int error = 0;
     for (const ListedReplica& one : list_.all_waiting()) {
@@ -260,19 +265,29 @@ int LiveTier::evict_now(const std::string& path) {
     int error = 0;
     for (const ListedReplica& one : list_.all_below(path)) {
         const std::shared_ptr<LiveFile> file = find(one.name);
-        if (!file) {
-            continue;
-        }
-        FileLock lock{file->mutex};
-        file->moved.wait(lock, [&file] { return !file->moving; });
-        const auto now = list_.find(one.name);
-        if (now && *now && (*now)->state == ReplicaState::clean) {
-            evict_file(*file);
-        } else if (now && *now) {
-            error = EBUSY;
-        }
+        const int failed = file ? evict_now(*file) : 0;
+        error = failed != 0 ? failed : error;
     }
     return error;
+}
+
+int LiveTier::evict_now(int fd) {
+    const std::shared_ptr<LiveFile> file = find(fd);
+    return file ? evict_now(*file) : 0;
+}
+
+int LiveTier::evict_now(LiveFile& file) {
+    FileLock lock{file.mutex};
+    file.moved.wait(lock, [&file] { return !file.moving; });
+    const auto now = list_.find(file.name);
+    if (!now || !*now) {
+        return 0;
+    }
+    if ((*now)->state != ReplicaState::clean) {
+        return EBUSY;
+    }
+    evict_file(file);
+    return 0;
 }
 
 int LiveTier::fill_now(int fd, const std::string& path) {

@@ -105,10 +105,10 @@ std::optional<int> order_tier(tier::LiveTier& tier, const MountedInode& inode,
         return EPERM;
     }
     if (value == "move") {
-        return tier.move_now(path);
+        return inode.is_regular ? tier.move_now(inode.path.get()) : tier.move_now(path);
     }
     if (value == "evict") {
-        return tier.evict_now(path);
+        return inode.is_regular ? tier.evict_now(inode.path.get()) : tier.evict_now(path);
     }
     if (value == "leave") {
         tier.leave_at_end();
