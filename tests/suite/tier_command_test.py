@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -164,8 +165,30 @@ def test_a_run_keeps_the_programs_status_and_working_folder(places: Places) -> N
     ensure(len(list((places.fast / "replicas").iterdir())) == 2, "it did not go to the tier")
 
 
-def test_a_tier_with_a_pool_is_refused(places: Places) -> None:
-    words = ("run", "--tier", "global=fast", "--pool", "global", "--", "true")
-    ensure(
-        "cannot use --tier with --pool" in places.forebay(*words, status=2).stderr, "what it says"
+def test_a_pool_is_before_a_tier(places: Places) -> None:
+    """What the program writes goes to memory, then to fast storage, then to the file."""
+    writer = (
+        "import os; fd = os.open('global/x', os.O_CREAT | os.O_RDWR); os.write(fd, b'x' * 5000)"
     )
+    words = ("run", "--tier", "global=fast", "--pool", "global", "--format", "json", "--")
+    done = places.forebay(*words, sys.executable, "-c", writer)
+    ensure((places.folder / "x").read_bytes() == b"x" * 5000, "its bytes")
+    ensure(any((places.fast / "replicas").iterdir()), "it did not go to the tier")
+    ensure(json.loads(done.stderr.splitlines()[-1])["pool"]["taken"] == 5000, done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("setting", "why"),
+    [
+        ("pool_mount=require", "a folder has one mount"),
+        ("pool_durability=node", "would write to files past the tier"),
+        ("pool_nodes=2", "daemons of other nodes"),
+    ],
+)
+def test_a_pool_that_would_go_past_the_tier_is_refused(
+    places: Places, setting: str, why: str
+) -> None:
+    words = ("run", "--tier", "global=fast", "--pool", "global", "--set", setting, "--", "true")
+    said = places.forebay(*words, status=2).stderr
+    ensure("cannot use a tier below this pool" in said and why in said, said)
+    ensure(not mo.is_mounted(places.folder), "it was mounted")

@@ -49,7 +49,8 @@ else sees it; files of others seem to be nobody's there, and sudo and ssh do not
 
 With --tier, new files below DIR lie in FAST, fast storage of the node, while the program runs,
 under their own names; they are moved when they are closed, and the rest at the end. Every kind of
-program is served, by a mount. `forebay tier --help` has more.
+program is served, by a mount. `forebay tier --help` has more. With --pool for the same folder, too,
+the pool's memory comes first: what is drained from it goes to FAST, and is moved from there.
 
 With --io-ranks N, the program sees N ranks less than are started: start N more. The cores of these
 N, the I/O ranks, are free for the pool (of --pool, else of the folder that you are in) while the
@@ -211,6 +212,7 @@ def run(
     ] = False,
 ) -> None:
     """Runs the command and exits with its status."""
+    tiers = tiers_of(tier or (), compares=compare)
     request = RunRequest(
         command=tuple(command),
         settings_file=settings,
@@ -220,6 +222,7 @@ def run(
         pool=tuple(pool or ()),
         io_ranks=io_ranks_of(io_ranks, spread, has_tiers=bool(tier), compares=compare),
         is_private=private,
+        tiers=tuple(folder for folder, _ in tiers),
     )
     comparison = comparison_of(compare=compare, pairs=pairs, output=output)
     options = RunOptions(
@@ -227,7 +230,7 @@ def run(
         form=form,
         verbose=verbose,
         comparison=comparison,
-        tiers=tiers_of(tier or (), has_pool=bool(pool), compares=compare),
+        tiers=tiers,
     )
     raise typer.Exit(perform(options))
 

@@ -78,13 +78,12 @@ class RunOptions:
     """Folders, and the fast storage that their files are kept in meanwhile."""
 
 
-def tiers_of(
-    texts: Sequence[str], *, has_pool: bool, compares: bool
-) -> tuple[tuple[Path, Path], ...]:
+def tiers_of(texts: Sequence[str], *, compares: bool) -> tuple[tuple[Path, Path], ...]:
     """The values of --tier. Raises UsageError if they cannot be used."""
-    if texts and (has_pool or compares):
-        name = "--pool" if has_pool else "--compare"
-        raise UsageError(f"cannot use --tier with {name} (that is not built yet). Say one of both.")
+    if texts and compares:
+        raise UsageError(
+            "cannot use --tier with --compare (that is not built yet). Say one of both."
+        )
     found = []
     for text in texts:
         folder, equals, fast = text.partition("=")
@@ -117,6 +116,7 @@ def options_of(words: Sequence[str]) -> RunOptions | None:
         given[name].append(value if equals else left.pop(0))
     if not left or not set(given["--format"]) <= set(_FORMATS):
         return None
+    tiers = tiers_of(given["--tier"], compares="--compare" in flags)
     return RunOptions(
         request=RunRequest(
             command=tuple(left),
@@ -132,6 +132,7 @@ def options_of(words: Sequence[str]) -> RunOptions | None:
                 compares="--compare" in flags,
             ),
             is_private="--private" in flags,
+            tiers=tuple(folder for folder, _ in tiers),
         ),
         form=_FORMATS[given["--format"][-1]] if given["--format"] else Format.TEXT,
         verbose=bool(flags & {"-v", "--verbose"}),
@@ -140,9 +141,7 @@ def options_of(words: Sequence[str]) -> RunOptions | None:
             pairs=_last(given["--pairs"]),
             output=named_path(given["--output-dir"][-1]) if given["--output-dir"] else None,
         ),
-        tiers=tiers_of(
-            given["--tier"], has_pool=bool(given["--pool"]), compares="--compare" in flags
-        ),
+        tiers=tiers,
     )
 
 
@@ -167,26 +166,30 @@ def perform(options: RunOptions) -> int:
     if options.tiers:
         return _run_in_tiers(plan, world, options)
     report = carry_out(plan, world, progress=_progress(has_pool=plan.pool is not None))
-    _show(report, options, told=plan.warnings)
+    _tell(report, options, told=plan.warnings)
+    return report.status
+
+
+def _tell(report: RunReport, options: RunOptions, *, told: Sequence[str]) -> None:
+    _show(report, options, told=told)
     if report.pool is not None and not report.pool.end.arrived:
         from forebay.pool.files.system_log import send_messages
         from forebay.pool.model.system_message import messages_of
 
         send_messages(messages_of(report.pool.end))
-    return report.status
 
 
 def _run_in_tiers(plan: RunPlan, world: RunWorld, options: RunOptions) -> int:
-    """Runs the program with tiers that end with it."""
+    """Runs the program with tiers that end with it. A pool is before them: it ends first."""
     from forebay.tier.files import LocalTiers
     from forebay.tier.model import TierStart
 
     tiers = LocalTiers(world.libraries)
     starts = [TierStart(folder=folder, fast=fast, policy="write") for folder, fast in options.tiers]
     with tiers.around(starts, world.folder) as ends:
-        report = carry_out(plan, world)
+        report = carry_out(plan, world, progress=_progress(has_pool=plan.pool is not None))
     end = ends.together()
-    _show(report, options, told=plan.warnings)
+    _tell(report, options, told=plan.warnings)
     for message in end.messages:
         print(f"forebay: {printable(message)}", file=sys.stderr)
     return report.status or (_NOT_ARRIVED if end.lacks_files else 0)

@@ -19,8 +19,8 @@ struct MountedFileId {
     std::int32_t descriptor = -1;
 };
 
-// Whether the descriptor is one of a mount of Forebay: its pool::format. Otherwise the ioctl fails,
-// mostly with ENOTTY. Never to be changed: a mount of another version is one, too.
+// Whether the descriptor is one of a mount before a pool: its pool::format. Otherwise the ioctl
+// fails, mostly with ENOTTY. Never to be changed: a mount of another version is one, too.
 inline constexpr unsigned long ask_whether_mounted = _IOR(0xfb, 3, std::uint64_t);
 // The file may get deposits by a captured program as long as this open file description is there:
 // it is known to the daemon, and from now on the kernel remembers no attributes of it. EBUSY: the

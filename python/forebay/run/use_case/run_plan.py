@@ -22,6 +22,7 @@ from forebay.common.model.launcher import (
 from forebay.common.model.program import ProgramFacts
 from forebay.pool.model.starter import Launching, launching
 from forebay.pool.use_case.batch_job import is_job_of_one_node
+from forebay.pool.use_case.ports import resolved
 from forebay.pool.use_case.run_pool import (
     MountPlan,
     NodePlan,
@@ -32,6 +33,7 @@ from forebay.pool.use_case.run_pool import (
 )
 from forebay.ports import LauncherFacts, RunWorld
 from forebay.run.use_case.io_ranks import AutoIoRanks, IoRanks, IoRanksPlan, plan_io_ranks
+from forebay.run.use_case.pool_over_tiers import PoolOverTiers, check_tiers
 from forebay.run.use_case.run_inside import look_around
 from forebay.settings.model.given import (
     ENVIRONMENT_PREFIX,
@@ -74,6 +76,8 @@ class RunRequest:
     io_ranks: IoRanks | AutoIoRanks | None = None
     is_private: bool = False
     """Whether the mount is in a namespace of the program's own."""
+    tiers: tuple[Path, ...] = ()
+    """Folders whose files are kept in fast storage meanwhile."""
 
 
 @frozen
@@ -97,6 +101,24 @@ class RunPlan:
     """The reason if nothing can be recorded: a launcher or a pool around this run. Else None."""
     command: tuple[str, ...] = ()
     """The user's words, without the options that were added for the launcher."""
+
+
+def _mount_plan(
+    request: RunRequest,
+    paths: tuple[Path, ...],
+    effective: Sequence[EffectiveSetting],
+    nodes: int,
+    world: RunWorld,
+) -> MountPlan:
+    plan = plan_mount(paths, effective, nodes, world, is_private=request.is_private)
+    pool = PoolOverTiers(
+        paths=paths,
+        is_mounted=plan.mounts is not None,
+        has_journal=_value(effective, "pool_durability") == "node",
+        nodes=nodes,
+    )
+    check_tiers(resolved(request.tiers, world.folder), pool)
+    return plan
 
 
 def plan_run(request: RunRequest, world: RunWorld) -> RunPlan:
@@ -129,7 +151,7 @@ def plan_run(request: RunRequest, world: RunWorld) -> RunPlan:
     if inside is not None:
         paths = () if inside.has_no_pool else paths
         warnings = (inside.reason, *warnings) if inside.is_told else warnings
-    mount = plan_mount(paths, effective, on.nodes, world, is_private=request.is_private)
+    mount = _mount_plan(request, paths, effective, on.nodes, world)
     warnings += (mount.warning,) if mount.warning else ()
     captured = paths and (mount.captures or not mount.mounts)
     through: dict[str, str] = {}

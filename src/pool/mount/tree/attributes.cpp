@@ -229,7 +229,8 @@ int ioctl(const FuseRequest& asked, fuse_ino_t number, unsigned command, void* /
           std::size_t out_bytes) {
     // The kernel reads the size of an answer from the command.
     if (command == protocol::ask_whether_mounted) {
-        return answer_whether_mounted(asked);
+        // Without a pool it is a file system like others, and a pool may be before it.
+        return asked.server.daemon() != 0 ? answer_whether_mounted(asked) : ENOTTY;
     }
     if (command == protocol::ask_to_capture) {
         return answer_capture(asked, number, file);

@@ -1,0 +1,70 @@
+"""A pool before a tier: what was synced through both is in the files, whichever of the processes is
+killed."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from suite import mounted as mo
+from suite import mpi as m
+from suite.file_systems import until
+from suite.on import FULL
+from suite.pool import pool
+from suite.tiers import Tier, new_tier, status_of, stop
+from suite.verdict import ensure
+
+LEDGER_WRITER = m.ROOT / "tests" / "posix" / "tier_ledger.py"
+SEEDS = 8
+
+pytestmark = pytest.mark.skipif(
+    not mo.can_mount(), reason="no forebay-mount, or no right to /dev/fuse. Build it; be root."
+)
+
+
+@pytest.fixture
+def tier() -> Iterator[Tier]:
+    with new_tier() as made:
+        yield made
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(one, marks=FULL) for one in range(1, SEEDS))])
+@pytest.mark.parametrize("killed", ["writer", "daemon", "mount"])
+def test_a_kill_loses_nothing_that_was_synced(tier: Tier, killed: str, seed: int) -> None:
+    ledger = tier.root / "ledger"
+    policy = "write" if seed % 2 else "write move=job"
+    with tier.started(policy) as mount, pool(tier.folder) as before:
+        writer = subprocess.Popen(
+            [sys.executable, str(LEDGER_WRITER), tier.folder, ledger, str(seed), "synced"],
+            env={**m.clean_environment(), **before.environment()},
+            stderr=subprocess.DEVNULL,
+        )
+        lines = random.Random(seed).randrange(3, 30)
+        ensure(
+            until(lambda: ledger.exists() and ledger.read_text().count("\n") >= lines, 60),
+            "the writer does not get on",
+        )
+        ensure(before.taken() > 0, "nothing went through the pool")
+        ensure(status_of(tier.folder)["made"] > 0, "nothing came to the tier")
+        victims = {"writer": writer, "daemon": before.process, "mount": mount.process}
+        victims[killed].kill()
+        writer.kill()
+        writer.wait()
+        if killed == "mount":
+            mount.process.wait()
+            mo.until_unmounted(tier.folder)
+            before.end()
+            tier.tool("finish", str(tier.fast), str(tier.folder))
+        else:
+            before.process.terminate()
+            before.process.wait(mo.SECONDS_MAX)
+            stop(mount)
+    ensure(not tier.rescued(), "something was rescued, though nobody else wrote")
+    for one in map(json.loads, ledger.read_text().splitlines()):
+        found = (tier.folder / one["name"]).read_bytes()
+        ensure(found == random.Random(one["seed"]).randbytes(one["bytes"]), f"{one}: {len(found)}")
