@@ -15,12 +15,20 @@ from suite import mounted as mo
 from suite import mpi as m
 from suite.file_systems import until
 from suite.on import FULL
+from suite.ordinary_user import IS_ROOT
 from suite.pool import pool
-from suite.tiers import Tier, new_tier, status_of, stop
+from suite.tiers import MIB, Tier, bytes_of, new_tier, status_of, stop
 from suite.verdict import ensure
 
 LEDGER_WRITER = m.ROOT / "tests" / "posix" / "tier_ledger.py"
 SEEDS = 8
+COPIER = """
+import sys
+content = open(sys.argv[1], "rb").read()
+with open("x", "wb", buffering=0) as file:
+    for at in range(0, len(content), 300_000):
+        file.write(content[at : at + 300_000])
+"""
 
 pytestmark = pytest.mark.skipif(
     not mo.can_mount(), reason="no forebay-mount, or no right to /dev/fuse. Build it; be root."
@@ -31,6 +39,26 @@ pytestmark = pytest.mark.skipif(
 def tier() -> Iterator[Tier]:
     with new_tier() as made:
         yield made
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="only root mounts a tmpfs")
+def test_a_full_fast_place_is_no_error(tier: Tier) -> None:
+    """The daemon writes to the mount, which goes on with the file itself."""
+    content = bytes_of(20 * MIB)
+    (tier.root / "given").write_bytes(content)
+    words = ["mount", "-t", "tmpfs", "-o", "size=8m,mode=0700", "none", str(tier.fast)]
+    subprocess.run(words, check=True)
+    try:
+        with tier.started("write move=job") as mount, pool(tier.folder) as before:
+            mount.run(sys.executable, "-c", COPIER, "../given", environment=before.environment())
+            ensure(before.taken() == len(content), "it did not go through the pool")
+            before.stop()
+            ensure(status_of(tier.folder)["given_up"] > 0, "the fast place was not full")
+            ensure((tier.folder / "x").read_bytes() == content, "its bytes meanwhile")
+            stop(mount)
+    finally:
+        subprocess.run(["umount", "-l", tier.fast], check=True)
+    ensure((tier.folder / "x").read_bytes() == content, "its bytes afterwards")
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(one, marks=FULL) for one in range(1, SEEDS))])

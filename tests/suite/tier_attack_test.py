@@ -1,0 +1,263 @@
+"""Hostile surroundings of a tier: it is killed again and again, storage is full on either side,
+files are changed past the mount, and what the tier keeps about replicas is damaged. A file either
+has the bytes that were acknowledged, or they lie in a rescue file; nobody else's bytes are written
+over."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from suite import mounted as mo
+from suite import mpi as m
+from suite.file_systems import until
+from suite.on import FULL
+from suite.ordinary_user import IS_ROOT
+from suite.tiers import (
+    KEPT,
+    MIB,
+    Tier,
+    bytes_of,
+    new_tier,
+    order,
+    state_of,
+    status_of,
+    stop,
+    until_moved,
+)
+from suite.verdict import ensure
+
+LEDGER_WRITER = m.ROOT / "tests" / "posix" / "tier_ledger.py"
+NOT_MOVED = 3
+SEEDS = 12
+KILLS = 3
+OURS, THEIRS = b"ours" * 5000, b"theirs" * 100
+
+pytestmark = pytest.mark.skipif(
+    not mo.can_mount(), reason="no forebay-mount, or no right to /dev/fuse. Build it; be root."
+)
+needs_root = pytest.mark.skipif(not IS_ROOT, reason="only root mounts a tmpfs")
+
+
+@pytest.fixture
+def tier() -> Iterator[Tier]:
+    with new_tier() as made:
+        yield made
+
+
+def _tmpfs(folder: Path, size: str, *more: str) -> None:
+    words = ["mount", "-t", "tmpfs", "-o", ",".join((f"size={size}", "mode=0700", *more))]
+    subprocess.run([*words, "none", folder], check=True)
+
+
+def _read_all(folder: Path, ended: threading.Event) -> None:
+    """Has files filled, and evicted."""
+    while not ended.is_set():
+        for file in sorted(folder.glob("file*")):
+            try:
+                file.read_bytes()
+            except OSError:  # the mount was killed
+                return
+
+
+def _lines_of(ledger: Path) -> int:
+    return ledger.read_text().count("\n") if ledger.exists() else 0
+
+
+def _write_until_killed(tier: Tier, policy: str, ledger: Path, *, number: int, lines: int) -> None:
+    """The tier is killed once the ledger has so many more lines."""
+    lines += _lines_of(ledger)
+    ended = threading.Event()
+    with tier.started(policy) as mount:
+        words = [sys.executable, str(LEDGER_WRITER), tier.folder, ledger, str(number)]
+        writer = subprocess.Popen(words, stderr=subprocess.DEVNULL)
+        reader = threading.Thread(target=_read_all, args=(tier.folder, ended))
+        reader.start()
+        until(lambda: _lines_of(ledger) >= lines, 60)
+        ended.set()
+        mount.process.kill()
+        writer.kill()  # it would go on below the mount once that is gone
+        mount.process.wait()
+        mo.until_unmounted(tier.folder)
+        writer.wait()
+        reader.join()
+
+
+@needs_root
+@pytest.mark.parametrize("seed", [0, *(pytest.param(one, marks=FULL) for one in range(1, SEEDS))])
+def test_a_tier_is_killed_again_and_again_while_its_fast_place_is_full(
+    tier: Tier, seed: int
+) -> None:
+    """Files are written, moved, evicted and filled meanwhile."""
+    choose = random.Random(seed)
+    ledger = tier.root / "ledger"
+    _tmpfs(tier.fast, "2m")
+    try:
+        for turn in range(KILLS):
+            policy = choose.choice(("write preload", "write preload move=idle:1s"))
+            number, lines = KILLS * seed + turn, choose.randrange(5, 40)
+            _write_until_killed(tier, policy, ledger, number=number, lines=lines)
+        with tier.started() as mount:
+            stop(mount)
+        ensure(not tier.rescued(), "something was rescued, though nobody else wrote")
+    finally:
+        subprocess.run(["umount", "-l", tier.fast], check=True)
+    book = [json.loads(line) for line in ledger.read_text().splitlines()]
+    ensure(book, "nothing was written before the kills")
+    for one in book:
+        found = (tier.folder / one["name"]).read_bytes()
+        ensure(found == random.Random(one["seed"]).randbytes(one["bytes"]), f"{one}: {len(found)}")
+
+
+@needs_root
+def test_a_full_parallel_file_system_is_waited_for(tier: Tier) -> None:
+    slow = tier.root / "slow"
+    slow.mkdir()
+    _tmpfs(slow, "3m")
+    try:
+        full = Tier(folder=slow / "me", fast=tier.fast)
+        full.folder.mkdir()
+        with full.started("write move=job") as mount:
+            for one in range(3):
+                (full.folder / f"{one}").write_bytes(bytes_of(2 * MIB, one))
+            said = stop(mount, NOT_MOVED)
+        ensure("is not moved: its bytes are in fast storage" in said, said)
+        subprocess.run(["mount", "-o", "remount,size=9m", slow], check=True)
+        full.tool("finish", str(full.fast), str(full.folder))
+        for one in range(3):
+            ensure((full.folder / f"{one}").read_bytes() == bytes_of(2 * MIB, one), f"file {one}")
+        ensure(not full.rescued(), "something was rescued")
+    finally:
+        subprocess.run(["umount", "-l", slow], check=True)
+
+
+def _replace(below: Path) -> None:
+    beside = below.with_name("beside")
+    beside.write_bytes(THEIRS)
+    beside.replace(below)
+
+
+def _rename(below: Path) -> None:
+    below.rename(below.with_name("elsewhere"))
+
+
+OUTSIDE: dict[str, Callable[[Path], object]] = {
+    "written": lambda below: below.write_bytes(THEIRS),
+    "truncated": lambda below: os.truncate(below, 3),
+    "replaced": _replace,
+    "renamed": _rename,
+    "removed": Path.unlink,
+    "linked": lambda below: below.with_name("other").hardlink_to(below),
+    "forbidden": lambda below: below.chmod(0),
+}
+HARMLESS = ("linked", "forbidden")
+EACH_CHANGE = pytest.mark.parametrize(
+    "change",
+    [one for one in OUTSIDE if one != "forbidden" or IS_ROOT],  # others could not read it
+)
+
+
+@EACH_CHANGE
+def test_a_file_that_waits_is_changed_outside(tier: Tier, change: str) -> None:
+    """The tier's bytes are in the file, or in a rescue file, and theirs are as they left them."""
+    with tier.started(KEPT) as mount:
+        file = tier.folder / "x"
+        file.write_bytes(OURS)
+        below = mount.below("x")
+        OUTSIDE[change](below)
+        theirs = below.read_bytes() if below.exists() and change not in HARMLESS else None
+        try:
+            order(tier.folder, "move")
+        except OSError:
+            ensure(change not in HARMLESS, "it was not moved")
+        stop(mount)
+    kept = [one.read_bytes() for one in tier.rescued()]
+    if change in HARMLESS:
+        ensure(file.read_bytes() == OURS and not kept, "its bytes")
+    else:
+        ensure(kept == [OURS], f"{len(kept)} rescue files")
+        ensure((file.read_bytes() if file.exists() else None) == theirs, "theirs was changed")
+
+
+@EACH_CHANGE
+def test_a_file_that_was_moved_is_changed_outside(tier: Tier, change: str) -> None:
+    """No old bytes are read, and nothing is rescued: the replica has nothing that is its own."""
+    with tier.started("write preload") as mount:
+        file = tier.folder / "x"
+        file.write_bytes(OURS)
+        until_moved(tier.folder)
+        below = mount.below("x")
+        OUTSIDE[change](below)
+        expected = below.read_bytes() if below.exists() else None
+        # The kernel may remember a name of the mount's for a second.
+        ensure(
+            until(lambda: (file.read_bytes() if file.exists() else None) == expected, 20),
+            "other bytes are read than the file has",
+        )
+        stop(mount)
+    ensure((file.read_bytes() if file.exists() else None) == expected, "the file was changed")
+    ensure(not tier.rescued(), "a replica without bytes of its own was rescued")
+
+
+@pytest.mark.parametrize("how", ["emptied", "without its record", "with another's record"])
+def test_a_replica_is_tampered_with_while_no_tier_runs(tier: Tier, how: str) -> None:
+    """The file is not read as if it had its newest bytes."""
+    with tier.started(KEPT) as mount:
+        (tier.folder / "x").write_bytes(OURS)
+        (tier.folder / "y").write_bytes(THEIRS)
+        number = (tier.folder / "x").stat().st_ino
+        stop(mount, NOT_MOVED)
+    replica = next(one for one in tier.replicas() if one.name.endswith(f"-{number:x}"))
+    other = next(one for one in tier.replicas() if one != replica)
+    name = next(iter(os.listxattr(replica)), None)
+    if name is None:
+        pytest.skip("records lie in sidecars here")
+    if how == "emptied":
+        replica.unlink()
+    elif how == "without its record":
+        os.removexattr(replica, name)
+    else:
+        os.setxattr(replica, name, os.getxattr(other, name))
+    with tier.started(KEPT) as mount:
+        with pytest.raises(OSError, match="Input/output"):
+            (tier.folder / "x").read_bytes()
+        ensure((tier.folder / "y").read_bytes() == THEIRS, "another file")
+        order(tier.folder / "y", "move")
+        stop(mount)
+    kept = [one.read_bytes() for one in tier.rescued()]
+    ensure(how == "emptied" or kept == [OURS], f"{len(kept)} rescue files")
+
+
+@pytest.mark.parametrize("damage", [bytes_of(9000), b"", b"SQLite format 3\0" + bytes(84)])
+def test_the_list_is_damaged(tier: Tier, damage: bytes) -> None:
+    with tier.started(KEPT) as mount:
+        (tier.folder / "x").write_bytes(OURS)
+        stop(mount, NOT_MOVED)
+    for one in tier.fast.glob("list.sqlite*"):
+        one.unlink()
+    (tier.fast / "list.sqlite").write_bytes(damage)
+    tier.tool("finish", str(tier.fast), str(tier.folder))
+    ensure((tier.folder / "x").read_bytes() == OURS, "its bytes")
+
+
+def test_an_order_by_another_name_moves_the_file(tier: Tier) -> None:
+    """It came back at once, and nothing was moved: the tier knew the file by its other name."""
+    with tier.started(KEPT) as mount:
+        (tier.folder / "x").write_bytes(OURS)
+        (tier.folder / "y").hardlink_to(tier.folder / "x")
+        stop(mount, NOT_MOVED)
+    with tier.started(KEPT) as mount:
+        order(tier.folder / "y", "move")
+        ensure(state_of(tier.folder / "y") == "clean", "it was not moved")
+        ensure(mount.below("x").read_bytes() == OURS, "its bytes below")
+        order(tier.folder / "y", "evict")
+        ensure(status_of(tier.folder)["replicas"] == 0, "it was not evicted")
+        stop(mount)
