@@ -5,6 +5,7 @@ over."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import random
@@ -60,12 +61,10 @@ def _tmpfs(folder: Path, size: str, *more: str) -> None:
 
 def _read_all(folder: Path, ended: threading.Event) -> None:
     """Has files filled, and evicted."""
-    while not ended.is_set():
-        for file in sorted(folder.glob("file*")):
-            try:
+    with contextlib.suppress(OSError):  # the mount was killed
+        while not ended.is_set():
+            for file in sorted(folder.glob("file*")):
                 file.read_bytes()
-            except OSError:  # the mount was killed
-                return
 
 
 def _lines_of(ledger: Path) -> int:
@@ -77,7 +76,7 @@ def _write_until_killed(tier: Tier, policy: str, ledger: Path, *, number: int, l
     lines += _lines_of(ledger)
     ended = threading.Event()
     with tier.started(policy) as mount:
-        words = [sys.executable, str(LEDGER_WRITER), tier.folder, ledger, str(number)]
+        words = [sys.executable, *map(str, (LEDGER_WRITER, tier.folder, ledger, number))]
         writer = subprocess.Popen(words, stderr=subprocess.DEVNULL)
         reader = threading.Thread(target=_read_all, args=(tier.folder, ended))
         reader.start()

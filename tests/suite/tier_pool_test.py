@@ -4,7 +4,9 @@ killed."""
 from __future__ import annotations
 
 import json
+import os
 import random
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -79,8 +81,8 @@ def test_a_kill_loses_nothing_that_was_synced(tier: Tier, killed: str, seed: int
         )
         ensure(before.taken() > 0, "nothing went through the pool")
         ensure(status_of(tier.folder)["made"] > 0, "nothing came to the tier")
-        victims = {"writer": writer, "daemon": before.process, "mount": mount.process}
-        victims[killed].kill()
+        victims = {"writer": writer.pid, "daemon": before.process.pid, "mount": mount.process.pid}
+        os.kill(victims[killed], signal.SIGKILL)
         writer.kill()
         writer.wait()
         if killed == "mount":
