@@ -18,9 +18,10 @@ from forebay_tuning.report.report.text import as_text
 def test_each_kind_has_its_log_and_its_label() -> None:
     pytest.importorskip("darshan")
     from tools.darshan_logs.kinds import kinds
+    from tools.darshan_logs.odd_logs import odd_logs
 
-    found = {name: label for name, label, _, _ in kinds()}
-    assert len(found) >= 30
+    found = {name: label for name, label, _, _ in (*kinds(), *odd_logs())}
+    assert len(found) >= 40
     assert found == {name: LABELS.get(name) for name in found}
 
 
@@ -41,6 +42,8 @@ def test_each_kind_has_its_log_and_its_label() -> None:
         ("mpi-syncs-alone", ("MPIIO_SYNCS = 3200",)),
         ("printing", ("printing to <STDOUT>", "rank 0")),
         ("seeks", ("POSIX_SEEKS = 20000000",)),
+        ("counters-that-overflow", ("3 records have impossible counts", "1.00 GiB written in 7")),
+        ("no-modules", ("The log tells of no I/O",)),
         ("opening-once", ("10.4 s of it in opening and closing files together",)),
     ],
 )
@@ -56,6 +59,23 @@ def test_a_log_that_lacks_io_was_a_reason_to_keep_everything(name: str) -> None:
     assert "keep" not in found.verdict
     assert "does not have all I/O" in found.verdict
     assert "not known: " in as_text(found)
+
+
+@pytest.mark.parametrize(
+    ("name", "gap"), [("heatmap-only", "has HEATMAP, but no counters"), ("no-times", "no times")]
+)
+def test_a_log_that_does_not_say_what_io_took_was_called_healthy(name: str, gap: str) -> None:
+    """A log of the heat map alone "tells of no I/O", and one without times was to be kept."""
+    found = diagnosed(name)
+    assert found.verdict == "The log does not say what I/O took, nor what held it back."
+    assert any(gap in one for one in found.program.gaps)
+
+
+def test_streams_are_known_by_their_ids_where_names_are_anonymous() -> None:
+    """Files of STDIO were taken for streams, and left out, where their names were numbers."""
+    assert len(diagnosed("names-made-anonymous").program.files) == 4
+    assert len(diagnosed("names-missing").program.files) == 4
+    assert "small" not in " ".join(one.title for one in diagnosed("sample-badost").troubles)
 
 
 def test_files_that_groups_of_ranks_wrote_at_the_same_time_were_added_up() -> None:

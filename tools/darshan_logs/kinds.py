@@ -19,9 +19,11 @@ Kind = tuple[str, str, Run, str]
 """A log's name, the kind of its first item, the run, and why."""
 
 
-def _run(
+def run_of(
     ranks: int, seconds: float, items: Iterable[Item], *, stripes: int = 0, **more: Any
 ) -> Run:
+    """A run of the items, whose files below /scratch lie on `stripes` targets of Lustre if these
+    are given."""
     found = list(items)
     paths = sorted({one.path for one in found if one.path.startswith("/scratch")})
     return Run(
@@ -37,19 +39,20 @@ def _run(
     )
 
 
-def _own(ranks: Iterable[int], name: str = "out", **one: Any) -> Iterator[Item]:
+def own(ranks: Iterable[int], name: str = "out", **one: Any) -> Iterator[Item]:
     """A POSIX record for each rank, of a file that it alone uses."""
     return (posix(path=f"/scratch/run/{name}.{rank}", rank=rank, **one) for rank in ranks)
 
 
-def _with(item: Item, **more: float) -> Item:
+def with_counters(item: Item, **more: float) -> Item:
     """The record with more counters and times; the latter begin with F_."""
     times = {name: value for name, value in more.items() if name.startswith("F_")}
     counts = {name: int(value) for name, value in more.items() if name not in times}
     return replace(item, counters={**item.counters, **counts}, times={**item.times, **times})
 
 
-def _stdio(path: str, rank: int, seconds: float, **counters: int) -> Item:
+def stdio(path: str, rank: int, seconds: float, **counters: int) -> Item:
+    """A record of writes by STDIO that took `seconds`."""
     times = {"F_WRITE_TIME": seconds}
     return Item(module="STDIO", path=path, rank=rank, counters=counters, times=times)
 
@@ -60,7 +63,7 @@ def _ranks() -> Iterator[Kind]:
     yield (
         "few-writers",
         "root-writer",
-        _run(64, 300.0, _own((0, 21, 42), write_seconds=155.0, **big)),
+        run_of(64, 300.0, own((0, 21, 42), write_seconds=155.0, **big)),
         "3 of 64 ranks write all checkpoints",
     )
     few = posix(
@@ -69,13 +72,13 @@ def _ranks() -> Iterator[Kind]:
     yield (
         "few-writers-shared",
         "root-writer",
-        _run(64, 300.0, [_with(few, F_VARIANCE_RANK_TIME=32.0**2)]),
+        run_of(64, 300.0, [with_counters(few, F_VARIANCE_RANK_TIME=32.0**2)]),
         "3 of 64 ranks write into a file that all of them opened",
     )
     yield (
         "half-of-8-write",
         "none",
-        _run(8, 300.0, _own(range(0, 8, 2), write_seconds=150.0, **big)),
+        run_of(8, 300.0, own(range(0, 8, 2), write_seconds=150.0, **big)),
         "4 of 8 ranks write large requests: too many to be called few",
     )
     above = mpiio(ranks=512, written=1024 * GIB, call=16 * MIB, write_seconds=512e3, slowest=1002.0)
@@ -83,7 +86,7 @@ def _ranks() -> Iterator[Kind]:
     yield (
         "one-aggregator",
         "root-writer",
-        _run(512, 1200.0, [only, above], stripes=16),
+        run_of(512, 1200.0, [only, above], stripes=16),
         "collective writes of 512 ranks go through a single aggregator",
     )
     for name, mean, last, why in (
@@ -96,8 +99,8 @@ def _ranks() -> Iterator[Kind]:
         calls = mpiio(
             ranks=64, written=16 * GIB, call=16 * MIB, write_seconds=64 * mean, slowest=151.0
         )
-        late = _with(calls, F_FASTEST_RANK_TIME=last, FASTEST_RANK=17)
-        yield name, "imbalance", _run(64, 300.0, [below, late]), why
+        late = with_counters(calls, F_FASTEST_RANK_TIME=last, FASTEST_RANK=17)
+        yield name, "imbalance", run_of(64, 300.0, [below, late]), why
     reads = [
         posix(path=f"/scratch/run/in.{rank}", rank=rank, read=GIB, call=4 * MIB, read_seconds=spent)
         for rank, spent in ((rank, 70.0 if rank == 13 else 5.0) for rank in range(64))
@@ -105,7 +108,7 @@ def _ranks() -> Iterator[Kind]:
     yield (
         "straggler-that-reads",
         "imbalance",
-        _run(64, 100.0, reads),
+        run_of(64, 100.0, reads),
         "one rank takes 14 times as long to read as much",
     )
 
@@ -126,7 +129,7 @@ def _groups() -> Iterator[Kind]:
             )
             for rank in range(256)
         ]
-        yield name, label, _run(256, 100.0, items), why
+        yield name, label, run_of(256, 100.0, items), why
     alone = []
     for rank in range(32):
         below: dict[str, Any] = {
@@ -138,12 +141,12 @@ def _groups() -> Iterator[Kind]:
         path = f"/scratch/run/self.{rank}"
         alone += [
             posix(path=path, rank=rank, **below),
-            _with(replace(above, path=path, rank=rank), F_WRITE_TIME=20.3 + rank % 5),
+            with_counters(replace(above, path=path, rank=rank), F_WRITE_TIME=20.3 + rank % 5),
         ]
     yield (
         "files-of-comm-self",
         "small-calls",
-        _run(32, 100.0, alone),
+        run_of(32, 100.0, alone),
         "each rank opens a file of its own by MPI_COMM_SELF and writes 1 KiB at a time",
     )
 
@@ -163,7 +166,7 @@ def _many_files() -> Iterator[Kind]:
         )
         for n in range(300)
     ]
-    yield "steps-small", "small-calls", _run(64, 100.0, steps), "300 files by calls of 1 KiB"
+    yield "steps-small", "small-calls", run_of(64, 100.0, steps), "300 files by calls of 1 KiB"
     modules = [
         posix(
             path=f"/scratch/env/lib/mod{n}.py",
@@ -182,7 +185,7 @@ def _many_files() -> Iterator[Kind]:
     yield (
         "imports",
         "metadata",
-        _run(512, 120.0, modules),
+        run_of(512, 120.0, modules),
         "512 ranks import 400 Python modules: each opens and stats all of them",
     )
     opened = []
@@ -194,18 +197,18 @@ def _many_files() -> Iterator[Kind]:
         )
         opened += [
             posix(path=path, ranks=64, written=MIB, movers=1, **below),
-            _with(above, F_META_TIME=64 * 0.3),
+            with_counters(above, F_META_TIME=64 * 0.3),
         ]
     yield (
         "many-mpi-files",
         "opening-together",
-        _run(64, 100.0, opened),
+        run_of(64, 100.0, opened),
         "200 files, each opened by all ranks together for 1 MiB",
     )
     yield (
         "creations-of-256",
         "metadata",
-        _run(256, 100.0, _own(range(256), written=8 * MIB, meta_seconds=35.0)),
+        run_of(256, 100.0, own(range(256), written=8 * MIB, meta_seconds=35.0)),
         "256 ranks create a file each at once, which takes 35 s",
     )
 
@@ -216,9 +219,9 @@ def _layouts() -> Iterator[Kind]:
         ("one-target-for-all", "few-stripes", 1, "the files of 128 ranks all lie on one target"),
         ("forty-targets", "none", 40, "the files of 128 ranks lie on 40 targets"),
     ):
-        items = list(_own(range(128), written=4 * GIB, call=4 * MIB, write_seconds=150.0))
+        items = list(own(range(128), written=4 * GIB, call=4 * MIB, write_seconds=150.0))
         striping = {one.path: [one.rank % targets] for one in items}
-        yield name, label, _run(128, 300.0, items, file_system="lustre", striping=striping), why
+        yield name, label, run_of(128, 300.0, items, file_system="lustre", striping=striping), why
     shared = posix(
         ranks=16,
         written=128 * GIB,
@@ -231,7 +234,7 @@ def _layouts() -> Iterator[Kind]:
     yield (
         "one-stripe-of-16-ranks",
         "few-stripes",
-        _run(16, 400.0, [shared], stripes=1),
+        run_of(16, 400.0, [shared], stripes=1),
         "128 GiB of 16 ranks on one stripe",
     )
     pieces = posix(
@@ -247,7 +250,7 @@ def _layouts() -> Iterator[Kind]:
     yield (
         "locks-of-1500k",
         "lock-contention",
-        _run(128, 300.0, [pieces], stripes=16),
+        run_of(128, 300.0, [pieces], stripes=16),
         "pieces of 1500 KiB at 4 MB/s a rank: two ranks in most stripes",
     )
 
@@ -264,7 +267,7 @@ def _bound() -> Iterator[Kind]:
     yield (
         "collective-at-the-rate",
         "none",
-        _run(256, 300.0, [*below, above], stripes=32),
+        run_of(256, 300.0, [*below, above], stripes=32),
         "large aligned collective writes, of which storage takes 85 %",
     )
     opened = mpiio(ranks=64, written=64 * GIB, call=64 * MIB, write_seconds=128.0, slowest=12.5)
@@ -272,13 +275,13 @@ def _bound() -> Iterator[Kind]:
     yield (
         "opening-once",
         "none",
-        _run(64, 100.0, [fast, _with(opened, F_META_TIME=640.0)]),
+        run_of(64, 100.0, [fast, with_counters(opened, F_META_TIME=640.0)]),
         "one MPI_File_open takes 10 s: who came late to it is not in the log",
     )
     yield (
         "memory-only",
         "none",
-        _run(
+        run_of(
             4,
             100.0,
             [
@@ -296,13 +299,13 @@ def _again() -> Iterator[Kind]:
     yield (
         "read-again",
         "same-bytes",
-        _run(1, 200.0, _own([0], "in", read=100 * GIB, MAX_BYTE_READ=5 * GIB - 1, **whole)),
+        run_of(1, 200.0, own([0], "in", read=100 * GIB, MAX_BYTE_READ=5 * GIB - 1, **whole)),
         "one rank reads a file of 5 GiB twenty times",
     )
     yield (
         "read-again-by-each",
         "same-bytes",
-        _run(16, 200.0, _own(range(16), "in", read=40 * GIB, MAX_BYTE_READ=GIB - 1, **whole)),
+        run_of(16, 200.0, own(range(16), "in", read=40 * GIB, MAX_BYTE_READ=GIB - 1, **whole)),
         "each rank reads its own file forty times",
     )
     for name, label, read, written, asked, why in (
@@ -334,7 +337,7 @@ def _again() -> Iterator[Kind]:
             counters={f"{verb}S": 200_000, f"BYTES_{asked}": 2 * GIB, "CHUNK_SIZE_D1": 512},
             times={f"F_{verb}_TIME": 152.0},
         )
-        yield name, label, _run(1, 200.0, [file, data]), f"{why} that the cache does not hold"
+        yield name, label, run_of(1, 200.0, [file, data]), f"{why} that the cache does not hold"
 
 
 def _sieving() -> Iterator[Kind]:
@@ -363,7 +366,7 @@ def _sieving() -> Iterator[Kind]:
     yield (
         "sieving-of-a-written-file",
         "data-sieving",
-        _run(16, 200.0, [below, above]),
+        run_of(16, 200.0, [below, above]),
         "a file is written without holes, and read back with strides by independent calls",
     )
 
@@ -373,10 +376,10 @@ def _syncs() -> Iterator[Kind]:
     yield (
         "checkpoints-synced",
         "none",
-        _run(
+        run_of(
             16,
             600.0,
-            _own(range(16), written=10 * GIB, call=GIB, write_seconds=140.0, FSYNCS=10),
+            own(range(16), written=10 * GIB, call=GIB, write_seconds=140.0, FSYNCS=10),
         ),
         "one fsync behind each checkpoint of 1 GiB",
     )
@@ -386,14 +389,14 @@ def _syncs() -> Iterator[Kind]:
     yield (
         "synced-by-the-root",
         "sync-storm",
-        _run(64, 100.0, [_with(log, FSYNCS=200, F_VARIANCE_RANK_TIME=14.0)]),
+        run_of(64, 100.0, [with_counters(log, FSYNCS=200, F_VARIANCE_RANK_TIME=14.0)]),
         "rank 0 syncs each record of a file that all ranks opened",
     )
-    stdio = {"OPENS": 1, "WRITES": 400, "BYTES_WRITTEN": 400 * 16 * MIB, "FLUSHES": 400}
+    flushed = {"OPENS": 1, "WRITES": 400, "BYTES_WRITTEN": 400 * 16 * MIB, "FLUSHES": 400}
     yield (
         "large-flushes",
         "none",
-        _run(4, 100.0, [_stdio(f"/scratch/run/s.{n}", n, 50.0, **stdio) for n in range(4)]),
+        run_of(4, 100.0, [stdio(f"/scratch/run/s.{n}", n, 50.0, **flushed) for n in range(4)]),
         "fflush behind each 16 MiB costs nothing beside them",
     )
     calls = mpiio(
@@ -407,23 +410,23 @@ def _syncs() -> Iterator[Kind]:
     yield (
         "mpi-syncs-alone",
         "sync-storm",
-        _run(16, 100.0, [_with(calls, SYNCS=3200)]),
+        run_of(16, 100.0, [with_counters(calls, SYNCS=3200)]),
         "MPI_File_sync behind each write, in a log without POSIX",
     )
     printed = {"OPENS": 1, "WRITES": 3_000_000, "BYTES_WRITTEN": 180_000_000}
     yield (
         "printing",
         "small-calls",
-        _run(8, 100.0, [_stdio("<STDOUT>", 0, 70.0, **printed)]),
+        run_of(8, 100.0, [stdio("<STDOUT>", 0, 70.0, **printed)]),
         "rank 0 prints three million lines in 70 of 100 s",
     )
     yield (
         "seeks",
         "metadata",
-        _run(
+        run_of(
             4,
             100.0,
-            _own(range(4), written=200 * MIB, call=4 * MIB, meta_seconds=40.0, SEEKS=20_000_000),
+            own(range(4), written=200 * MIB, call=4 * MIB, meta_seconds=40.0, SEEKS=20_000_000),
         ),
         "twenty million lseeks for 50 writes",
     )
@@ -434,13 +437,13 @@ def _unseen() -> Iterator[Kind]:
     yield (
         "mapped-files",
         "none",
-        _run(4, 100.0, _own(range(4), "in", MMAPS=3)),
+        run_of(4, 100.0, own(range(4), "in", MMAPS=3)),
         "files are read by mmap, which no counter sees",
     )
     yield (
         "nearly-empty-partial",
         "none",
-        _run(64, 100.0, _own(range(64), written=MIB, write_seconds=0.01), partial=("POSIX",)),
+        run_of(64, 100.0, own(range(64), written=MIB, write_seconds=0.01), partial=("POSIX",)),
         "0.02 s of I/O, but most records are missing",
     )
 
@@ -455,14 +458,14 @@ def kinds() -> list[Kind]:
     return [one for made in _ALL for one in made()]
 
 
-def main(words: Sequence[str]) -> int:
-    """Writes all logs into the folder words[0]."""
-    into = Path(words[0])
+def write_kinds(found: Sequence[Kind], folder: str) -> int:
+    """Writes the logs into the folder."""
+    into = Path(folder)
     into.mkdir(parents=True, exist_ok=True)
-    for name, _, run, _ in kinds():
+    for name, _, run, _ in found:
         write_log(run, into / f"{name}.darshan")
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(write_kinds(kinds(), sys.argv[1]))

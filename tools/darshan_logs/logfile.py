@@ -26,9 +26,11 @@ int darshan_log_put_namehash(void *, void *);
 int darshan_log_put_mod(void *, int, void *, int, int);
 """
 VERSIONS = {"POSIX": 4, "MPI-IO": 3, "STDIO": 2, "LUSTRE": 2, "DFS": 1, "H5F": 3, "H5D": 2}
-VERSIONS |= {"PNETCDF_FILE": 3, "PNETCDF_VAR": 1}
+VERSIONS |= {"PNETCDF_FILE": 3, "PNETCDF_VAR": 1, "HEATMAP": 1}
 STARTED = 1_767_225_600
 """2026-01-01, a constant, so that logs do not depend on when they were made."""
+HEAT = "heatmap:POSIX"
+"""The name of the module POSIX's heat map."""
 _OF_DATASET = ("H5D", "PNETCDF_VAR")
 _UUIDS = ("DFS", "DAOS")
 
@@ -48,7 +50,9 @@ class Item:
 @dataclass(frozen=True, kw_only=True)
 class Run:
     """A run and its records. `striping` maps files on Lustre to their targets (OSTs). `partial`
-    names the modules of which the log shall say that their records are not all there."""
+    names the modules of which the log shall say that their records are not all there. `heat` is
+    what rank 0 wrote in each second, in bytes, for the module HEATMAP. Unless it
+    `is_named`, the log has no paths."""
 
     command: str
     ranks: int
@@ -58,6 +62,8 @@ class Run:
     striping: Mapping[str, Sequence[int]] = field(default_factory=dict)
     stripe_bytes: int = 1 << 20
     partial: Sequence[str] = ()
+    heat: Sequence[int] = ()
+    is_named: bool = True
 
 
 def prefix_of(module: str) -> str:
@@ -91,11 +97,15 @@ def write_log(run: Run, path: Path) -> None:
     mounts[0].mnt_type, mounts[0].mnt_path = run.file_system.encode(), b"/scratch"
     mounts[1].mnt_type, mounts[1].mnt_path = b"ext4", b"/"
     library.darshan_log_put_mounts(log, mounts, 2)
-    kept = _put_names(ffi, library, log, sorted({one.path for one in run.items}))
+    paths = sorted({one.path for one in run.items} | ({HEAT} if run.heat else set()))
+    kept = _put_names(ffi, library, log, paths if run.is_named else [])
     modules = {one.module for one in run.items} | ({"LUSTRE"} if run.striping else set())
+    modules |= {"HEATMAP"} if run.heat else set()
     for module in sorted(modules, key=backend._mod_names.index):  # the library takes no other order
         if module == "LUSTRE":
             rows = [_lustre(run, name, run.striping[name]) for name in sorted(run.striping)]
+        elif module == "HEATMAP":
+            rows = [_heatmap(run.heat)]
         else:
             rows = [_packed(backend, one) for one in run.items if one.module == module]
         _put(backend, library, log, module, b"".join(rows))
@@ -152,3 +162,10 @@ def _lustre(run: Run, name: str, targets: Sequence[int]) -> bytes:
     head = struct.pack("<QqqqQQ", key_of(name), -1, 1, len(targets), 0, 0)
     component = struct.pack("<7q", run.stripe_bytes, len(targets), 0, 0, 0, -1, 0) + bytes(16)
     return head[:32] + component + struct.pack(f"<{len(targets)}q", *targets)
+
+
+def _heatmap(written: Sequence[int]) -> bytes:
+    """A HEATMAP record of rank 0: the width of a bin in seconds, the number of bins, two pointers
+    that only have a meaning in memory, and the bytes written and read in each bin."""
+    head = struct.pack("<QqdqQQ", key_of(HEAT), 0, 1.0, len(written), 0, 0)
+    return head + struct.pack(f"<{2 * len(written)}q", *written, *([0] * len(written)))

@@ -27,9 +27,19 @@ _MODULES = (*_STORAGE, "MPI-IO")
 _LIBRARIES = {"H5D": "HDF5", "PNETCDF_VAR": "PnetCDF"}
 _PIPE_SECONDS = 1.0
 _PIPE_BYTES = 1 << 20
-_STREAMS = ("<STDOUT>", "<STDERR>")
+_STREAMS = {
+    14734109647742566553: "<STDIN>",
+    15920181672442173319: "<STDOUT>",
+    7238257241479193519: "<STDERR>",
+}
+"""The ids that Darshan gives to C's streams: a hash of these names, which they keep where names
+were made anonymous."""
 _STREAM_SHARE = 0.05
 _CHUNKED = "H5D"
+_OVER_TIME = ("HEATMAP", "DXT_POSIX", "DXT_MPIIO")
+"""Modules that say when bytes were moved, and nothing that a cause is found in."""
+_UNTIMED_BYTES = 1 << 20
+"""Bytes that take no time by the log: with fewer, a clock may just be coarse."""
 
 
 def main(path: str, files_max: int) -> int:
@@ -112,14 +122,15 @@ def _time(job: Any) -> str:
 def drop_streams(report: Any, table: Table, seconds: float) -> None:
     """Drops the records of streams that are no files (<STDIN>, <STDOUT>, <STDERR>) from `table`,
     but not those of output in which a rank spent `seconds` or more: it prints too much. (The time
-    in <STDIN> is spent waiting for its other end.)"""
+    in <STDIN> is spent waiting for its other end.) Files keep theirs where the log has no names, or
+    numbers in place of them."""
     numpy: Any = importlib.import_module("numpy")
     names = _names_of(report, set(table.rows["id"].tolist()))
-    no_files = {key: name for key, name in names.items() if not name.startswith("/")}
+    no_files = {key: name for key, name in names.items() if name.startswith("<")}
     slow = numpy.maximum(table.seconds(), table.column("F_SLOWEST_RANK_TIME"))
     slow = numpy.where(table.rows["rank"] < 0, table.column("F_SLOWEST_RANK_TIME"), slow)
     loud = set(table.rows["id"][(slow >= seconds) & (slow > 0)].tolist())
-    dropped = [k for k, name in no_files.items() if name not in _STREAMS or k not in loud]
+    dropped = [k for k, name in no_files.items() if name == "<STDIN>" or k not in loud]
     table.rows = table.rows[~among(table.rows["id"], numpy.array(sorted(dropped), dtype="u8"))]
 
 
@@ -163,11 +174,32 @@ def _mapped(tables: dict[str, Table]) -> list[str]:
     return [told] if mapped else []
 
 
+def _timeless(tables: dict[str, Table]) -> list[str]:
+    """A log of many bytes and no seconds lacks the latter."""
+    moved = sum(float(one.bytes().sum()) for one in tables.values())
+    if moved < _UNTIMED_BYTES or any(float(one.seconds().sum()) > 0 for one in tables.values()):
+        return []
+    return ["the log counts calls and bytes, but has no times of them"]
+
+
+def _broken(tables: dict[str, Table]) -> list[str]:
+    records = sum(one.broken for one in tables.values())
+    many = "1 record has" if records == 1 else f"{records} records have"
+    return [f"{many} impossible counts of bytes, which are left out"] if records else []
+
+
 def _gaps(report: Any, tables: dict[str, Table]) -> list[str]:
     gaps = []
-    if "POSIX" not in tables and ({"MPI-IO", *_LIBRARIES} & set(report.modules) or not tables):
+    counted = {"MPI-IO", *_LIBRARIES} & set(report.modules)
+    over_time = [one for one in _OVER_TIME if one in report.modules]
+    if not tables and not counted and over_time:
+        gaps.append(
+            f"the log has {' and '.join(over_time)}, but no counters of calls, from which causes "
+            "are found: take a log with Darshan's POSIX module"
+        )
+    elif "POSIX" not in tables and (counted or (report.modules and not tables)):
         gaps.append("the log has no POSIX module: only what other modules saw is known")
-    gaps += _mapped(tables)
+    gaps += [*_mapped(tables), *_timeless(tables), *_broken(tables)]
     partial = [
         name
         for name, one in report.modules.items()
@@ -209,7 +241,7 @@ def _most_bytes(tables: list[Table], files_max: int) -> set[int]:
 
 
 def _names_of(report: Any, keys: set[int]) -> dict[int, str]:
-    found = _all_names(report).of(sorted(keys))
+    found = {**_all_names(report).of(sorted(keys)), **_STREAMS}
     return {key: found.get(key, str(key)) for key in keys}
 
 

@@ -5,13 +5,16 @@ import importlib
 from typing import Any
 
 _ROWS = 4096
+_BYTES_MOST = 1 << 60
+"""Bytes of a record: nobody moves more (an EiB), so that the record is broken."""
 _BEHIND_FILE = ("H5D", "PNETCDF_VAR")
 """Modules whose records have 8 more bytes after the base record: the id of the file, which is the
 column `file`. (In other modules that column is the rank.)"""
 
 
 class Table:
-    """All records of a module as a structured array `rows`, with the names of their counters."""
+    """All records of a module as a structured array `rows`, with the names of their counters.
+    `broken` is the number of records whose counts of bytes are impossible; these are set to 0."""
 
     def __init__(self, report: Any, module: str) -> None:
         backend: Any = importlib.import_module("darshan.backend.cffi_backend")
@@ -39,6 +42,17 @@ class Table:
         self.rows = _records(backend, numpy, report, module, kind)
         if not len(self.rows):
             raise ValueError(f"it ends before the records of {module}")
+        self.broken = self._without_impossible_bytes()
+
+    def _without_impossible_bytes(self) -> int:
+        wrong = self._numpy.zeros(len(self.rows), bool)
+        for noun in ("READ", "WRITTEN"):
+            if self.has(f"BYTES_{noun}"):
+                column = self.column(f"BYTES_{noun}")
+                bad = (column < -1) | (column > _BYTES_MOST)  # -1: a converted log lacks it
+                column[bad] = 0
+                wrong |= bad
+        return int(wrong.sum())
 
     def has(self, name: str) -> bool:
         """Whether the module has a counter or time `name` (without the module's prefix)."""

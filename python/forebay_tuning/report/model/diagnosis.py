@@ -36,6 +36,7 @@ _OFF_IT = (
     "Tell the administrators; until it is mended, keep files off it (a pool of OSTs without it, or "
     "`lfs setstripe -o` with other targets)."
 )
+_NOTHING_KNOWN = "The log does not say what I/O took, nor what held it back."
 _RULES: tuple[Rule, ...] = (
     causes.syncs,
     causes_mpi.read_modify_write,
@@ -148,7 +149,9 @@ def _verdict(program: ProgramIo, found: tuple[Trouble, ...], together: float = 0
     if found:
         return f"I/O took {share:.0%} of the run. What cost most: {found[0].title}."
     if not any(one.opens or one.bytes or one.seconds for one in program.files):
-        return "The log tells of no I/O."
+        return "The log tells of no I/O." if program.is_whole else _NOTHING_KNOWN
+    if not program.is_whole and program.seconds_io <= 0:
+        return _NOTHING_KNOWN
     if program.seconds <= 0:
         return "I/O took no time that the log tells of, in a run of unknown length."
     if not program.is_whole and share <= KEEP_MOST:
