@@ -17,18 +17,21 @@ from forebay_tuning.report.report.text import as_text
 
 def test_each_kind_has_its_log_and_its_label() -> None:
     pytest.importorskip("darshan")
+    from tools.darshan_logs.divided_work import divided_work
     from tools.darshan_logs.kinds import kinds
     from tools.darshan_logs.odd_logs import odd_logs
+    from tools.darshan_logs.workloads import workloads
 
-    found = {name: label for name, label, _, _ in (*kinds(), *odd_logs())}
-    assert len(found) >= 40
+    made = (*kinds(), *odd_logs(), *workloads(), *divided_work())
+    found = {name: label for name, label, _, _ in made}
+    assert len(found) >= 70
     assert found == {name: LABELS.get(name) for name in found}
 
 
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("few-writers", ("3 of 64 ranks write for all", "the other 61 ranks moved nothing")),
+        ("few-writers", ("3 of 64 ranks write for all", "the other 61 ranks wrote nothing")),
         ("one-aggregator", ("1 aggregator writes for 512 ranks", "by 1 of 512")),
         ("late-rank", ("rank 17 last", "MPIIO_F_FASTEST_RANK_TIME = 9.2")),
         ("subfiles", ("I/O took 6% of the run",)),
@@ -42,8 +45,30 @@ def test_each_kind_has_its_log_and_its_label() -> None:
         ("mpi-syncs-alone", ("MPIIO_SYNCS = 3200",)),
         ("printing", ("printing to <STDOUT>", "rank 0")),
         ("seeks", ("POSIX_SEEKS = 20000000",)),
+        ("closing-writes-back", ("closing files waits", "forebay run --pool")),
+        (
+            "small-files-on-many-stripes",
+            ("while 256 ranks did the same", "forebay layout set -c 1"),
+        ),
+        ("training-on-images", ("small files, each read by a call of 110 KiB", "an archive")),
+        ("input-on-four-stripes", ("Copy it into a folder with more stripes",)),
+        ("collective-reads-with-holes", ("Read without holes in one call",)),
+        ("h5-fill-values", ("H5D_FILL_TIME_NEVER", "H5D_BYTES_WRITTEN 21474836480 = 2.1")),
+        ("ramp-in-a-shared-file", ("rank 63 in shared", "it moved 2.0 × the mean of bytes")),
+        ("one-slow-aggregator", ("rank 80 in shared", "Look at its node")),
+        ("files-crowded-on-one-target", ("60 of 100 files lie on target 3",)),
+        ("root-saves-the-model", ("rank 0 writes for all", "40.0 GiB; the other 63 ranks")),
+        ("root-writes-what-all-have-read", ("rank 0 writes for all",)),
+        ("root-reads-what-all-write", ("rank 0 reads for all",)),
+        ("one-rank-that-opens-late", ("others waited for rank 17",)),
+        ("small-writes-of-the-root-beside-large-ones", ("80000 of all 88192 writes",)),
+        ("run-of-half-a-second", ("less than a second",)),
         ("counters-that-overflow", ("3 records have impossible counts", "1.00 GiB written in 7")),
+        ("polling", ("Ask once and keep the answer; wait",)),
+        ("closing-a-shared-file", ("closing files waits", "returned after 5")),
+        ("dfs-lookups", ("DFS_STATS + LOOKUPS + GET_SIZES = 1600000",)),
         ("no-modules", ("The log tells of no I/O",)),
+        ("checkpoint-bursts", ("up to 45.0 s of writing could go on", "640 GiB in all")),
         ("opening-once", ("10.4 s of it in opening and closing files together",)),
     ],
 )
@@ -69,6 +94,11 @@ def test_a_log_that_does_not_say_what_io_took_was_called_healthy(name: str, gap:
     found = diagnosed(name)
     assert found.verdict == "The log does not say what I/O took, nor what held it back."
     assert any(gap in one for one in found.program.gaps)
+
+
+@pytest.mark.parametrize("name", ["small-writes-into-the-cache", "syncs-of-100-mib"])
+def test_no_pool_is_promised_for_writes_that_do_not_wait_or_want_to(name: str) -> None:
+    assert "--pool" not in as_text(diagnosed(name))
 
 
 def test_streams_are_known_by_their_ids_where_names_are_anonymous() -> None:

@@ -72,7 +72,8 @@ class LayerIo(BothDirections):
     `ranks` is the number of ranks with a record, `rank` the only one, None if there are several.
     `effective_movers` is the effective number of ranks that moved the bytes. `slowest_seconds` is
     the time of the slowest rank in reads, writes and metadata calls. `sync_seconds`, summed over
-    ranks, is a lower bound for fsync's part of the write time."""
+    ranks, is a lower bound for fsync's part of the write time, and `closing_seconds` one for
+    close's part of the metadata time."""
 
     name: str
     ranks: int
@@ -81,6 +82,8 @@ class LayerIo(BothDirections):
     read: Passing
     slowest_rank: int | None = None
     slowest_seconds: float = 0.0
+    slowest_bytes: int = 0
+    """Bytes of the slowest rank; 0 if not known."""
     fastest_rank: int | None = None
     fastest_seconds: float = 0.0
     least_bytes: int = 0
@@ -100,6 +103,7 @@ class LayerIo(BothDirections):
     alignment: int = 0
     collective_sets: int = 0
     sync_seconds: float = 0.0
+    closing_seconds: float = 0.0
     extent: int = 0
 
     def collective(self, direction: Direction) -> bool:
@@ -123,6 +127,12 @@ class RankIo:
     bytes: int
     opens: int
     files: int
+    written: int = 0
+    """Of `bytes`, those that it wrote; it read the others."""
+
+    def moved(self, direction: Direction) -> int:
+        """Bytes of one direction."""
+        return self.written if direction is Direction.WRITE else self.bytes - self.written
 
 
 @frozen

@@ -17,7 +17,7 @@ _MIDDLES = (50, 512, 5120, 51200, 1 << 19, 2 << 20, 6 << 20, 48 << 20, 480 << 20
 """The assumed bytes of a call in each bin of `_SIZES`: its middle, roughly."""
 _SUMS = {
     "opens": ("OPENS", "FDOPENS", "INDEP_OPENS", "COLL_OPENS", "GLOBAL_OPENS", "CREATES"),
-    "stats": ("STATS", "GET_SIZES"),
+    "stats": ("STATS", "GET_SIZES", "LOOKUPS"),
     "seeks": ("SEEKS",),
     "views": ("VIEWS",),
     "syncs": ("FSYNCS", "FDSYNCS", "SYNCS"),
@@ -57,6 +57,7 @@ class Layers:
         self._fastest = table.column("F_FASTEST_RANK_TIME", rows)
         self._fast_rank = table.column("FASTEST_RANK", rows)
         self._least_bytes = table.column("FASTEST_RANK_BYTES", rows)
+        self._most_bytes = table.column("SLOWEST_RANK_BYTES", rows)
         self._variance = table.column("F_VARIANCE_RANK_TIME", rows)
         self._variance_bytes = table.column("F_VARIANCE_RANK_BYTES", rows).clip(0)
         self._calls = sum(self._clipped(name) for names in _CALLS.values() for name in names)
@@ -74,6 +75,7 @@ class Layers:
             "read": self._passings("READ"),
             "seconds_meta": plains(self._reduce(self._clipped("F_META_TIME"))),
             "sync_seconds": plains(self._sync_seconds()),
+            "closing_seconds": plains(self._closing_seconds()),
             "extent": self._most(numpy.where(last > 0, last + 1, 0)).tolist(),
             "alignment": self._most(self._clipped("FILE_ALIGNMENT")).tolist(),
         }
@@ -103,7 +105,7 @@ class Layers:
     def _whose(self, span: slice) -> dict[str, Any]:
         if span.stop - span.start == 1 and self._rank[span.start] >= 0:
             return self._of_one(span.start)
-        rows, shared = self._rows[span], self._shared[span]
+        rows, shared, begin = self._rows[span], self._shared[span], span.start
         at = int(self._slowest[span].argmax())
         ranks = sorted(set(rows["rank"][~shared].tolist()))
         if shared.any():
@@ -111,16 +113,19 @@ class Layers:
             first = int(shared.argmax())
             fastest, least = self._fastest[span][first], int(self._least_bytes[span][first])
             fastest_rank = int(self._fast_rank[span][first])
+            moved = int(self._most_bytes[span][at]) if shared[at] else int(self._moved[begin + at])
         else:
             quick = int(self._slowest[span].argmin())
             rank, fastest = int(rows["rank"][at]), self._slowest[span][quick]
             fastest_rank = int(rows["rank"][quick])
+            moved = int(self._moved[begin + at])
             least = 0 if len(ranks) < self._ranks else int(self._bytes[span].min())
         return {
             "ranks": self._ranks if shared.any() else len(ranks),
             "rank": None if shared.any() or len(ranks) != 1 else ranks[0],
             "slowest_rank": rank,
             "slowest_seconds": plain(self._slowest[span][at]),
+            "slowest_bytes": max(0, moved),
             "fastest_rank": fastest_rank,
             "fastest_seconds": plain(fastest),
             "least_bytes": max(0, least),
@@ -137,6 +142,7 @@ class Layers:
             "rank": self._rank[at],
             "slowest_rank": self._rank[at],
             "slowest_seconds": seconds,
+            "slowest_bytes": int(self._moved[at]),
             "fastest_rank": self._rank[at],
             "fastest_seconds": seconds,
             "spread_seconds": 0.0,
@@ -182,6 +188,25 @@ class Layers:
         by_span = numpy.where(self._shared, 0.0, seconds - (end - begin))
         least = numpy.maximum(by_longest, by_span)
         return self._reduce(numpy.where(syncs > 0, numpy.clip(least, 0, seconds), 0.0))
+
+    def _closing_seconds(self) -> Any:
+        """A lower bound for the seconds that each file spent in close, if each rank opened it once.
+
+        Darshan adds them to F_META_TIME, and has time stamps of the first and the last call: one
+        rank's close took the span between these, and no open of several took longer than theirs."""
+        numpy: Any = importlib.import_module("numpy")
+        meta, opens = self._clipped("F_META_TIME"), self._clipped("OPENS")
+        opening, closing = (self._span("OPEN"), self._span("CLOSE"))
+        known = self._clipped("F_CLOSE_START_TIMESTAMP") > 0
+        alone = numpy.where(known & (opens == 1), numpy.minimum(closing, meta), 0.0)
+        several = numpy.minimum(meta - opens * opening, opens * closing).clip(0)
+        several = numpy.where(known & (opens <= self._ranks), several, 0.0)
+        return self._reduce(numpy.where(self._shared, several, alone))
+
+    def _span(self, call: str) -> Any:
+        """Seconds from the begin of the first call to the end of the last one."""
+        begin, end = (self._clipped(f"F_{call}_{at}_TIMESTAMP") for at in ("START", "END"))
+        return (end - begin).clip(0)
 
     def _passings(self, kind: str) -> list[dict[str, Any]]:
         """The direction `kind` of each file, as the fields of a Passing; empty if nothing is in

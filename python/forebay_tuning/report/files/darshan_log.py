@@ -123,7 +123,7 @@ def _program(document: Mapping[str, Any], path: Path) -> ProgramIo:
 def _rank(line: Sequence[float], most: float) -> RankIo:
     """A rank's sums, which are no longer than the run (`most`; 0 is unknown): after a jump of the
     clock Darshan may have counted more."""
-    rank, seconds, write, read, meta, moved, opens, files = line
+    rank, seconds, write, read, meta, moved, opens, files, written = line
     scale = most / seconds if 0 < most < seconds else 1.0
     return RankIo(
         rank=int(rank),
@@ -134,6 +134,7 @@ def _rank(line: Sequence[float], most: float) -> RankIo:
         bytes=int(moved),
         opens=int(opens),
         files=int(files),
+        written=int(written),
     )
 
 

@@ -6,7 +6,16 @@ from typing import Any
 
 from forebay_tuning.report.files.darshan_tables import Table, among
 
-_OWN = ("seconds", "write_seconds", "read_seconds", "meta_seconds", "bytes", "opens", "files")
+_OWN = (
+    "seconds",
+    "write_seconds",
+    "read_seconds",
+    "meta_seconds",
+    "bytes",
+    "opens",
+    "files",
+    "written",
+)
 
 
 def own_sums(storage: list[Table], mpi: "Table | None", ranks: int) -> list[list[float]]:
@@ -36,6 +45,7 @@ def own_sums(storage: list[Table], mpi: "Table | None", ranks: int) -> list[list
             "bytes": table.bytes(rows),
             "opens": table.column("OPENS", rows).clip(0),
             "files": numpy.ones(len(rows)),
+            "written": table.column("BYTES_WRITTEN", rows).clip(0),
         }
         for name, column in values.items():
             numpy.add.at(seconds[name], rank, column)

@@ -8,10 +8,11 @@ locks: Lustre manual, "Lustre Distributed Lock Manager"; Liao and Choudhary, SC 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from statistics import median
 
 from forebay.common.model.units import GIB, MIB, counted, exact_bytes, human_bytes, human_seconds
 from forebay_tuning.model.point import Direction
-from forebay_tuning.model.program_io import FileIo, LayerIo, ProgramIo, reads_all
+from forebay_tuning.model.program_io import FileIo, LayerIo, Passing, ProgramIo, reads_all
 from forebay_tuning.report.model.claims import Claim, Kind, counter, is_stream, name_of, place
 from forebay_tuning.report.model.waits import PART_OF, Part, Wait, storage_of
 
@@ -19,7 +20,7 @@ _SMALL_CALL = 256 * 1024
 """Bytes: calls with this mean size or more are never called small."""
 _HALF = 32 * 1024
 """Bytes: a call of this size is assumed to spend half of its time on per-call overhead."""
-_FAST = float(GIB)
+FAST = float(GIB)
 """Bytes per second of one rank. Small calls that are this fast end in a cache in memory, so that
 larger calls would gain nothing."""
 _SYNCS_LEAST = 4
@@ -42,6 +43,14 @@ _META_LEAST = 0.1
 """Share of the run in metadata calls from which they are reported even if they are few."""
 OPENING = "opening and closing files"
 """The title of metadata that are opens."""
+_CLOSING = 0.5
+"""Share of the metadata seconds in close from which on these are no price of files, if each has
+`_WRITTEN_BACK` bytes or more."""
+_WRITTEN_BACK = 64 * MIB
+_WHOLE = 2
+"""Calls per file up to which a file is moved as a whole: larger calls are not possible."""
+_STATS_OF = {"DFS": "STATS + LOOKUPS + GET_SIZES"}
+"""The counters that stats are the sum of, of modules that have several."""
 _LOCK_CALLS = 16
 """Writes per rank: fewer are not lock contention, unless one of them took `_LOCK_WAIT`."""
 _LOCK_WAIT = 5.0
@@ -235,7 +244,7 @@ def small_share(wait: Wait, direction: Direction) -> float:
     effective_movers = max(1, layer.effective_movers) if layer.rank is None and not wait.own else 1
     rate = passing.bytes / effective_movers / max(seconds_of_part * stored, 1e-9)
     size = passing.bytes / passing.calls
-    return stored * _HALF / (_HALF + size) * max(0.0, 1 - rate / _FAST)
+    return stored * _HALF / (_HALF + size) * max(0.0, 1 - rate / FAST)
 
 
 def _small(wait: Wait, layer: LayerIo, direction: Direction, share: float) -> Claim:
@@ -255,6 +264,12 @@ def _small(wait: Wait, layer: LayerIo, direction: Direction, share: float) -> Cl
     elif is_stream(wait.file):
         title = f"printing to {name_of(wait.file)}, {size} each time"
         action = "Print less, or less often; results belong into a file, with a buffer (setvbuf)."
+    elif _are_small_files(wait, passing):
+        title = f"small files, each {'read' if reading else 'written'} by a call of {size}"
+        action = (
+            "Put many of them into one file (an archive, or HDF5), and "
+            f"{verb} some MiB of it at a time."
+        )
     elif layer.name == "STDIO":
         title = f"small {verb}s by STDIO, {size} each"
         action = f"Give the stream a larger buffer (setvbuf), or {verb} some MiB at a time."
@@ -279,6 +294,12 @@ def _small(wait: Wait, layer: LayerIo, direction: Direction, share: float) -> Cl
             f"{place(wait.file)}"
         ),
     )
+
+
+def _are_small_files(wait: Wait, passing: Passing) -> bool:
+    """Whether calls are small because the slowest rank's files are."""
+    files = sum(one.files for one in wait.own if one.rank == wait.file.rank)
+    return files >= _OPENS_LEAST and passing.calls <= _WHOLE * files
 
 
 def _larger(wait: Wait, direction: Direction) -> str:
@@ -313,10 +334,20 @@ def metadata(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
         return
     if each_rank == 0 or few:
         return
+    if _is_written_back(layer):
+        yield _closing(wait, layer)
+        return
     asking = layer.stats > 2 * layer.opens
     files = sum(one.files for one in wait.own if one.rank == layer.slowest_rank) or 1
-    count, what = (layer.stats, "STATS") if asking else (layer.opens, "OPENS")
-    each = f" of {counted(files, 'file')}" if wait.own else f" by {counted(layer.ranks, 'rank')}"
+    stats = _STATS_OF.get(layer.name, "STATS")
+    count, what = (layer.stats, stats) if asking else (layer.opens, "OPENS")
+    each = f" by {counted(layer.ranks, 'rank')}"
+    if wait.own:
+        each = f" of {counted(files, 'file')}"
+        usual = median(one.opens for one in wait.own)
+        alike = len(wait.own) > 1 and 2 * usual > layer.opens
+        each += f", while {len(wait.own)} ranks did the same," if alike else ""
+    alone = program.ranks < 2 or (len(wait.own) == 1 and asking)
     yield Claim(
         kind=Kind.METADATA,
         part=Part.META,
@@ -326,8 +357,38 @@ def metadata(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
             f"{counted(count, 'stat' if asking else 'open')}{each} took "
             f"{human_seconds(wait.seconds[Part.META])} s of the slowest rank."
         ),
-        action=_less_metadata(asking=asking, alone=program.ranks < 2),
+        action=_less_metadata(wait.file, asking=asking, alone=alone),
         proof=f"{counter(layer, what, count)} {place(wait.file)}",
+    )
+
+
+def _is_written_back(layer: LayerIo) -> bool:
+    large = layer.write.bytes >= _WRITTEN_BACK * max(1, layer.opens)
+    return large and layer.closing_seconds >= _CLOSING * layer.seconds_meta > 0
+
+
+def _closing(wait: Wait, layer: LayerIo) -> Claim:
+    """The claim if close waits for the bytes that were written before, as on NFS."""
+    share = min(1.0, layer.closing_seconds / layer.seconds_meta)
+    closing = human_seconds(share * wait.seconds[Part.META])
+    return Claim(
+        kind=Kind.METADATA,
+        part=Part.META,
+        share=share,
+        title="closing files waits for what was written to them",
+        detail=(
+            f"writes of {human_bytes(layer.write.bytes)} returned after "
+            f"{human_seconds(wait.seconds[Part.WRITE])} s of the slowest rank, since the client "
+            f"keeps them in memory; close then took {closing} s of it."
+        ),
+        action=(
+            "Nothing is wrong with the number of files. Compute while they are written out: "
+            "`forebay run --pool FOLDER` returns from close before that is done."
+        ),
+        proof=(
+            f"{counter(layer, 'F_META_TIME', round(layer.seconds_meta, 3))}, of which close took "
+            f"F_CLOSE_END_TIMESTAMP - F_CLOSE_START_TIMESTAMP {place(wait.file)}"
+        ),
     )
 
 
@@ -350,12 +411,19 @@ def _seeks(wait: Wait, layer: LayerIo) -> Claim:
     )
 
 
-def _less_metadata(*, asking: bool, alone: bool) -> str:
+def _less_metadata(file: FileIo, *, asking: bool, alone: bool) -> str:
     if asking:
         others = "" if alone else ", by one rank that tells the others"
-        return f"Ask once and keep the answer{others}."
+        return f"Ask once and keep the answer{others}; wait for a file by asking less often."
     others = "" if alone else ", by few ranks"
-    return f"Open files once{others}, and put more into one file{others and ' that ranks share'}."
+    less = f"Open files once{others}, and put more into one file{others and ' that ranks share'}."
+    stripes = file.stripe_count or 1
+    if stripes == 1 or file.extent >= (stripes - 1) * (file.stripe_bytes or MIB):
+        return less
+    return (
+        f"{less} Each of these small files has {stripes} stripes, on so many storage targets: give "
+        "their folder one (`forebay layout set -c 1 FOLDER`)."
+    )
 
 
 def locks(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
@@ -380,7 +448,7 @@ def locks(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
     yield Claim(
         kind=Kind.LOCKS,
         part=Part.WRITE,
-        share=0.5 * wait.stored(Direction.WRITE),
+        share=0.5 * (wait.stored(Direction.WRITE) - small_share(wait, Direction.WRITE)),
         title=f"ranks wait for each other's locks in {name_of(file)}",
         detail=(
             f"{layer.effective_movers} ranks write pieces of {_size(layer, Direction.WRITE)} that "

@@ -24,6 +24,16 @@ _READ_TO_WRITE = 0.5
 chunks to change them."""
 
 
+_CHUNKS = (
+    "Choose chunks that selections fill, or a cache that holds all chunks of a selection "
+    "(H5Pset_chunk_cache)."
+)
+_UNFILLED = (
+    "Write no fill values (H5Pset_fill_time with H5D_FILL_TIME_NEVER), and choose chunks that "
+    "selections fill."
+)
+
+
 def chunks(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
     """HDF5 moves more bytes than the program asked it for."""
     library, layer = _library(wait, program), wait.mpi or wait.storage
@@ -77,6 +87,9 @@ def _more(
     what = "BYTES_READ" if reading else "BYTES_WRITTEN"
     verb = "writes" if changing or not reading else "reads"
     before = "reads chunks to change them" if changing else f"{verb} whole chunks for parts of them"
+    filled = not reading and layer.read.bytes < _READ_TO_WRITE * (moved - asked)
+    if filled:
+        before = "writes fill values, or whole chunks for parts of them,"
     return Claim(
         kind=Kind.READ_MODIFY_WRITE if changing or not reading else Kind.SIEVING,
         part=PART_OF[direction] if direction is Direction.WRITE else Part.READ,
@@ -84,13 +97,11 @@ def _more(
         title=f"{library.name} {before} in {name_of(wait.file)}",
         detail=(
             f"for {human_bytes(asked)} that the program {'wrote' if verb == 'writes' else 'read'} "
-            f"through {library.name}, {human_bytes(moved)} were {done}: selections do not fill "
-            "chunks, and these do not fit into its cache."
+            f"through {library.name}, {human_bytes(moved)} were {done}: "
+            + ("each dataset is filled before its data come, or " if filled else "")
+            + "selections do not fill chunks, and these do not fit into its cache."
         ),
-        action=(
-            "Choose chunks that selections fill, or a cache that holds all chunks of a selection "
-            "(H5Pset_chunk_cache)."
-        ),
+        action=_UNFILLED if filled else _CHUNKS,
         proof=(
             f"{counter(layer, what, moved)} ÷ H5D_BYTES_"
             f"{'WRITTEN' if verb == 'writes' else 'READ'} {asked} = {moved / asked:.1f} "

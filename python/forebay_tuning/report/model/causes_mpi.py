@@ -94,7 +94,12 @@ def sieving(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
             f"for {human_bytes(mpi.read.bytes)} that the program asked for, "
             f"{human_bytes(storage.read.bytes)} were read: blocks with the holes between pieces."
         ),
-        action=f"{_instead(mpi, Direction.READ)}, or romio_ds_read=disable.",
+        action=(
+            "Read without holes in one call (larger pieces, all variables together); Forebay's "
+            "collective reads leave out blocks of which no rank wants anything."
+            if mpi.collective(Direction.READ) and mpi.ranks > 1
+            else f"{_instead(mpi, Direction.READ)}, or romio_ds_read=disable."
+        ),
         proof=(
             f"{counter(storage, 'BYTES_READ', storage.read.bytes)} ÷ "
             f"{counter(mpi, 'BYTES_READ', mpi.read.bytes)} = "

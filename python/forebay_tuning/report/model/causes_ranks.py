@@ -6,17 +6,22 @@ The thresholds are heuristics, checked on the labelled logs of docs/tuning.md.""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from statistics import median
 
 from forebay.common.model.units import GIB, MIB, counted, human_bytes, human_seconds
 from forebay_tuning.model.point import Direction
-from forebay_tuning.model.program_io import LayerIo, ProgramIo, RankIo
+from forebay_tuning.model.program_io import LayerIo, Passing, ProgramIo, RankIo
 from forebay_tuning.report.model.claims import Claim, Kind, counter, is_stream, name_of, place
 from forebay_tuning.report.model.waits import PART_OF, Part, Wait
 
 _UNEVEN = 1.5
 """A rank is slow if it takes this many times the mean (or median) of the ranks."""
+_STUCK = 3.0
+"""The same of metadata seconds, whose spread is larger: many ranks that create files at once are
+served one after the other."""
+_FEW_OPENS = 8
+"""Opens of a rank: more are a price of files, which differs between ranks."""
 _DEVIATIONS = 4.0
 """Standard deviations from the mean at which a rank is an outlier; see `_stands_out`."""
 _ROOT_BYTES = 4 * MIB
@@ -51,7 +56,7 @@ def root_writer(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
         passing = layer.passing(direction)
         reading = direction is Direction.READ
         rank = wait.file.rank if wait.file.rank is not None else layer.slowest_rank or 0
-        moved = passing.bytes if movers == 1 else max(passing.bytes, _own_bytes(wait))
+        moved = passing.bytes if movers == 1 else max(passing.bytes, _own_bytes(wait, direction))
         verb = "read" if reading else "write"
         left = counted(program.ranks - movers, "rank")
         yield Claim(
@@ -63,7 +68,7 @@ def root_writer(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
             else f"{movers} of {program.ranks} ranks {verb} for all",
             detail=(
                 f"{'it alone' if movers == 1 else 'they alone'} moved {human_bytes(moved)}; the "
-                f"other {left} moved nothing meanwhile, or next to nothing."
+                f"other {left} {'read' if reading else 'wrote'} nothing, or next to nothing."
             ),
             action=f"Let {'more' if movers > 1 else 'all'} ranks {verb} their parts of one file "
             "(collective calls)."
@@ -88,36 +93,38 @@ def _gain(movers: int, program: ProgramIo) -> float:
 
 def movers_for_all(wait: Wait, program: ProgramIo, direction: Direction) -> int:
     """The number of ranks that move the direction's bytes for all; 0 if these are not few, if they
-    move few bytes, or if others move bytes, too."""
+    move few bytes, or if others move bytes in this direction, too. (What all ranks read says
+    nothing of who writes.)"""
     layer = wait.storage
     if layer is None or program.ranks < 2 or is_stream(wait.file):
         return 0
-    own = _own_bytes(wait)
+    own = _own_bytes(wait, direction)
     passed = layer.passing(direction).bytes
     if passed < (_ROOT_READ_BYTES if direction is Direction.READ else _ROOT_BYTES):
         return 0
-    movers = _movers_of_own(wait.own) if wait.own else layer.effective_movers
+    movers = _movers_of_own(wait.own, direction) if wait.own else layer.effective_movers
     if wait.mpi is not None:
         movers = max(movers, wait.mpi.effective_movers)
     if movers > max(1, min(program.ranks, _WRITERS_USUAL) // _FEW):
         return 0
     if not wait.own and movers > 1 and layer.least_bytes > 0:
         return 0
-    others = sum(one.bytes for one in program.files if one is not wait.file)
+    files = [(one, one.passing(direction).bytes) for one in program.files]
+    others = sum(moved for one, moved in files if one is not wait.file)
     if not wait.own and others > passed:
         return 0
-    shared = sum(one.bytes for one in program.files if one.rank is None)
+    shared = sum(moved for one, moved in files if one.rank is None)
     return 0 if wait.own and shared > own else movers
 
 
-def _own_bytes(wait: Wait) -> int:
-    return sum(one.bytes for one in wait.own)
+def _own_bytes(wait: Wait, direction: Direction) -> int:
+    return sum(one.moved(direction) for one in wait.own)
 
 
-def _movers_of_own(own: tuple[RankIo, ...]) -> int:
+def _movers_of_own(own: tuple[RankIo, ...], direction: Direction) -> int:
     """The effective number of ranks that moved bytes in files of their own, but all of them if
     those beside the busiest moved more than next to nothing."""
-    moved = sorted((one.bytes for one in own), reverse=True)
+    moved = sorted((one.moved(direction) for one in own), reverse=True)
     total = sum(moved)
     if total == 0:
         return 0
@@ -223,9 +230,12 @@ def uneven(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
         or among < 2
         or mean <= 0
         or slowest < _UNEVEN * mean
-        or not _stands_out(layer, among, mean)
+        or not (_stands_out(layer, among, mean) or _has_most(layer, together=together))
     ):
         return
+    usual_bytes = layer.bytes / among
+    as_much = 0 < layer.slowest_bytes <= _UNEVEN * usual_bytes
+    how_much = f"; it moved {layer.slowest_bytes / usual_bytes:.1f} × the mean of bytes"
     for direction in Direction:
         part, seconds = PART_OF[direction], layer.passing(direction).seconds
         whole = wait.seconds[part]
@@ -239,9 +249,10 @@ def uneven(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
             title=f"others waited for {_one(layer)} in {name_of(wait.file)}",
             detail=(
                 f"of {counted(among, 'rank')} that moved bytes there, it spent "
-                f"{human_seconds(slowest)} s, and the mean is {human_seconds(mean)} s."
+                f"{human_seconds(slowest)} s, and the mean is {human_seconds(mean)} s"
+                f"{how_much if layer.slowest_bytes else ''}."
             ),
-            action=_EVENLY,
+            action=_less_waiting(layer.passing(direction), direction, as_much=as_much),
             proof=(
                 f"{counter(layer, 'F_SLOWEST_RANK_TIME', round(slowest, 3))} "
                 f"({name_of(wait.file)}, {_one(layer)})"
@@ -268,7 +279,39 @@ def _stands_out(layer: LayerIo, among: int, mean: float) -> bool:
     return layer.slowest_seconds - mean >= far * math.sqrt(variance)
 
 
+def _has_most(layer: LayerIo, *, together: bool) -> bool:
+    """Whether the slowest rank has more to move than the mean of all, each of which moves something
+    in calls of its own: it is no outlier then, but the end of a division that is uneven."""
+    usual = layer.bytes / max(1, layer.ranks)
+    return not together and layer.least_bytes > 0 and layer.slowest_bytes >= _UNEVEN * usual
+
+
+def _less_waiting(passing: Passing, direction: Direction, *, as_much: bool) -> str:
+    """What to do about a rank that takes longer, for as many bytes as others or for more."""
+    if not as_much:
+        return _EVENLY
+    if 2 * passing.small_calls < passing.calls or passing.bytes < MIB * passing.small_calls // 4:
+        return _LOOK
+    verb = "read" if direction is Direction.READ else "write"
+    setting = "all_coll_metadata_ops" if verb == "read" else "coll_metadata_write"
+    return (
+        f"Look at its calls first: {passing.small_calls} of all {counted(passing.calls, verb)} are "
+        f"below 1 MiB. Libraries {verb} their own metadata so, by rank 0: make that collective "
+        f"(HDF5: H5Pset_{setting}). {_LOOK}"
+    )
+
+
+_LOOK = "Look at its node, and at the storage targets (disk arrays) of its files."
 _EVENLY = "Deal the data more evenly, or let ranks share the work (collective calls)."
+
+
+def _late_in(own: Sequence[RankIo], slowest: RankIo) -> tuple[Part, ...]:
+    """The parts of its I/O in which the slowest rank waited: in metadata calls only if it makes as
+    many as others do, and few, but each takes far longer."""
+    meta, opens = (median(values) for values in zip(*((a.meta_seconds, a.opens) for a in own)))
+    as_many = slowest.opens <= min(_FEW_OPENS, _UNEVEN * opens)
+    stuck = as_many and slowest.meta_seconds >= _STUCK * meta
+    return (Part.WRITE, Part.READ, Part.META) if stuck else (Part.WRITE, Part.READ)
 
 
 def _uneven_alone(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
@@ -282,8 +325,11 @@ def _uneven_alone(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
     more = slowest.bytes / max(1.0, median(one.bytes for one in own))
     why = f"it moved {more:.1f} × as much" if more > _UNEVEN else "it moved no more than they"
     share = 1 - usual / slowest.seconds
-    for part in (Part.WRITE, Part.READ):
-        if wait.seconds[part] > 0:
+    single = {
+        PART_OF[one]: root_share(wait, program, one) > 0 for one in Direction
+    }  # what root_writer says
+    for part in _late_in(own, slowest):
+        if wait.seconds[part] > 0 and not single.get(part, False):
             yield Claim(
                 kind=Kind.UNEVEN,
                 part=part,
@@ -293,9 +339,7 @@ def _uneven_alone(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
                     f"it spent {human_seconds(slowest.seconds)} s on I/O, and the median of all "
                     f"is {human_seconds(usual)} s; {why}."
                 ),
-                action=_EVENLY
-                if more > _UNEVEN
-                else "Look at its node, and at the storage targets (disk arrays) of its files.",
+                action=_EVENLY if more > _UNEVEN else _LOOK,
                 proof=(
                     f"POSIX_F_READ_TIME + F_WRITE_TIME + F_META_TIME = {slowest.seconds:.3f} "
                     f"(all files of rank {slowest.rank}; median {usual:.3f})"

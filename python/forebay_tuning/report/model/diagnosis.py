@@ -11,7 +11,7 @@ from dataclasses import replace
 from statistics import median
 
 from forebay.common.model.frozen import frozen
-from forebay.common.model.units import counted, human_seconds
+from forebay.common.model.units import counted, human_bytes, human_seconds
 from forebay_tuning.model.program_io import FileIo, LibraryIo, ProgramIo, target_rates
 from forebay_tuning.model.targets import SickTarget, sick_targets
 from forebay_tuning.report.model import (
@@ -28,6 +28,8 @@ SHARE_LEAST = 0.05
 """Share of the run: I/O or a trouble that costs less is not worth any change."""
 _SHARE_PROVEN = 0.02
 """The same for the causes in `_PROVEN`, where bytes that nobody asked for are hard evidence."""
+_SECONDS_LEAST = 1.0
+"""Seconds: smaller gains are not told of."""
 _PROVEN = (Kind.READ_MODIFY_WRITE, Kind.SIEVING, Kind.SAME_BYTES)
 KEEP_MOST = 0.20
 """Share of the run above which I/O without a known cause is not called healthy: only a portrait of
@@ -100,7 +102,7 @@ def diagnose(program: ProgramIo) -> Diagnosis:
         verdict=_verdict(program, found, _together(program, waits)),
         troubles=found,
         sick=sick,
-        notes=tuple(_notes(program, waits)),
+        notes=(*_notes(program, waits), *(() if found else _hidden(program, waits))),
     )
 
 
@@ -172,8 +174,9 @@ def _verdict(program: ProgramIo, found: tuple[Trouble, ...], together: float = 0
             "everything as it is."
         )
     return (
-        f"I/O took {share:.0%} of the run; no cause found in the log. Whether the file system can "
-        "do better says its portrait: `forebay probe`, then `forebay advise --darshan`."
+        f"I/O took {share:.0%} of the run; no cause found in the log. Only measurements of the "
+        "file system say whether it can do better: `forebay probe`, then `forebay advise "
+        "--portrait --darshan`."
     )
 
 
@@ -192,6 +195,33 @@ def _notes(program: ProgramIo, waits: tuple[Wait, ...]) -> Iterator[str]:
             "MPI-IO, beyond what the file system took for it"
             f"{early if program.ranks > 1 else ''}"
         )
+
+
+def _hidden(program: ProgramIo, waits: tuple[Wait, ...]) -> Iterator[str]:
+    """A note on writing that could go on while the program computes, where it takes so much that no
+    change of calls is known to shorten it."""
+    writing = sum(one.seconds[Part.WRITE] for one in waits if _is_at_storage(one))
+    meanwhile = min(writing, program.seconds - program.seconds_io)
+    if program.pools or not program.is_whole or writing <= KEEP_MOST * program.seconds:
+        return
+    if meanwhile >= max(_SECONDS_LEAST, SHARE_LEAST * program.seconds):
+        written = sum(one.write.bytes for one in program.files)
+        yield (
+            f"up to {human_seconds(meanwhile)} s of writing could go on while the program "
+            "computes: `forebay run --pool FOLDER -- COMMAND` keeps what is written in memory of "
+            f"the nodes, as far as it fits ({human_bytes(written)} in all), and writes it out "
+            "meanwhile"
+        )
+
+
+def _is_at_storage(wait: Wait) -> bool:
+    """Whether writes wait for storage: they are slower than memory, and the program does not ask
+    to wait (fsync)."""
+    layer = wait.storage
+    if layer is None or layer.syncs:
+        return False
+    movers = 1 if wait.own else max(1, layer.effective_movers)
+    return layer.write.bytes < causes.FAST * movers * wait.seconds[Part.WRITE]
 
 
 def _listed(

@@ -1,8 +1,9 @@
 """Estimates from a log which calls Forebay would take over, and how long they would take.
 
-Storage is assumed to take as long as it did, less the share of read-modify-write; a collective call
-costs the agreement of its ranks and the exchange of its bytes. The bounds are wide, and nothing
-here is measured: only `forebay verify` proves a gain."""
+Storage is assumed to take as long as it did, less the share of read-modify-write, and at best less
+what larger requests and an aggregator for each target save; a collective call costs the agreement
+of its ranks and the exchange of its bytes. The bounds are wide, and nothing here is measured: only
+`forebay verify` proves a gain."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from forebay.common.model.frozen import frozen
 from forebay.common.model.units import human_bytes, human_seconds
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.program_io import LayerIo, ProgramIo
+from forebay_tuning.report.model.causes import small_share
 from forebay_tuning.report.model.causes_ranks import late_share
 from forebay_tuning.report.model.claims import name_of
 from forebay_tuning.report.model.waits import PART_OF, Wait, waits_of
@@ -22,7 +24,9 @@ network, the upper one for ranks that share cores (the machine of docs/performan
 _RATE = 1e9
 """Bytes per second that a rank sends and receives: a lower bound."""
 _SHARE_LEAST = 0.02
-"""Share of the run: calls that take less are left out."""
+"""Share of the run: calls of which less could be saved are left out."""
+_SECONDS_LEAST = 1.0
+"""Seconds: the same."""
 
 
 @frozen
@@ -51,8 +55,13 @@ class Takeover:
 
 def takeovers(program: ProgramIo) -> tuple[Takeover, ...]:
     """The calls that Forebay would take over and that matter for the run, the longest first."""
-    least = _SHARE_LEAST * program.seconds
-    found = [one for wait in waits_of(program) for one in _of(wait) if one.seconds_now >= least]
+    least = max(_SECONDS_LEAST, _SHARE_LEAST * program.seconds)
+    found = [
+        one
+        for wait in waits_of(program)
+        for one in _of(wait)
+        if one.seconds_now - one.seconds_least >= least
+    ]
     return tuple(sorted(found, key=lambda one: -one.seconds_now))
 
 
@@ -68,7 +77,7 @@ def _of(wait: Wait) -> Iterator[Takeover]:
         calls = max(1, passing.calls // max(1, mpi.ranks))
         stored = wait.stored(direction) * now * _useful(wait.storage, mpi, direction)
         exchange = passing.bytes / max(1, mpi.ranks) / _RATE
-        least = calls * CALL_LEAST + exchange
+        least = max(calls * CALL_LEAST + exchange, stored * _at_best(wait, direction))
         yield Takeover(
             file=name_of(wait.file),
             direction=direction,
@@ -78,6 +87,16 @@ def _of(wait: Wait) -> Iterator[Takeover]:
             seconds_least=min(now, least),
             seconds_most=min(now, calls * CALL_MOST + exchange + stored),
         )
+
+
+def _at_best(wait: Wait, direction: Direction) -> float:
+    """The least share of storage's seconds that is left with whole buffers in each request, and, if
+    the file's targets are known, an aggregator for each of them."""
+    by_storage = wait.stored(direction)
+    small = small_share(wait, direction) / by_storage if by_storage > 0 else 0.0
+    movers = wait.storage.effective_movers if wait.storage is not None else 0
+    targets = min(wait.file.stripe_count or 0, wait.file.ranks)
+    return (1 - min(1.0, small)) * (movers / targets if 0 < movers < targets else 1.0)
 
 
 def _useful(storage: LayerIo | None, mpi: LayerIo, direction: Direction) -> float:

@@ -194,6 +194,7 @@ def added_up(layers: list[LayerIo]) -> LayerIo:
         flushes=sum(one.flushes for one in layers),
         unaligned=sum(one.unaligned for one in layers),
         sync_seconds=sum(one.sync_seconds for one in layers),
+        closing_seconds=sum(one.closing_seconds for one in layers),
         extent=max(one.extent for one in layers),
     )
 
@@ -250,4 +251,5 @@ def _rank(rank: int, files: list[FileIo]) -> RankIo:
         bytes=sum(one.bytes for one in files),
         opens=sum(one.opens for one in files),
         files=sum(one.files for one in files),
+        written=sum(one.write.bytes for one in files),
     )

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 _FILES_SHOWN = 8
 _FULL = 0.95
+_REST_LEAST = 0.01
+"""Share of the I/O: less without a cause is not told."""
+_BRIEF = 1.0
+"""Seconds: what costs less is told to be little."""
 
 
 def as_text(diagnosis: Diagnosis, *, is_ascii: bool = False) -> str:
@@ -47,7 +51,7 @@ def as_text(diagnosis: Diagnosis, *, is_ascii: bool = False) -> str:
         lines += [
             f"{_seconds(one, program):>10.3f}  "
             f"{human_bytes(one.write.bytes):>10}  {human_bytes(one.read.bytes):>10}  "
-            f"{one.ranks:>6}  {printable_name(one.path)}"
+            f"{one.ranks:>6}  {_path(one)}"
             for one in files
         ]
         left = program.file_count - sum(one.files for one in files)
@@ -60,6 +64,11 @@ def as_text(diagnosis: Diagnosis, *, is_ascii: bool = False) -> str:
         lines.append("")
     lines += [f"not known: {text}" for text in program.gaps]
     return "\n".join(lines)
+
+
+def _path(file: FileIo) -> str:
+    """The path, or the words that stand for many files."""
+    return file.path if file.files > 1 else printable_name(file.path)
 
 
 def _seconds(file: FileIo, program: ProgramIo) -> float:
@@ -103,12 +112,16 @@ def _sum(diagnosis: Diagnosis) -> list[str]:
     lines = [f"also: {text}" for text in diagnosis.notes]
     if diagnosis.troubles:
         rest = max(0.0, program.seconds_io - diagnosis.seconds_lost)
-        lines.insert(
-            0,
-            f"Together {human_seconds(diagnosis.seconds_lost)} s of "
-            f"{length_text(program.seconds)}; for {human_seconds(rest)} s more of I/O the log "
-            "shows no cause.",
-        )
+        lost = diagnosis.seconds_lost
+        together = f"Together {human_seconds(lost)} s of {length_text(program.seconds)}"
+        if rest >= _REST_LEAST * (lost + rest):
+            together += f"; for {human_seconds(rest)} s more of I/O the log shows no cause"
+        brief = ""
+        if lost < _BRIEF and program.seconds > 0:
+            brief = (
+                " That is less than a second: only if the program runs often is it worth a change."
+            )
+        lines.insert(0, f"{together}.{brief}")
     return lines
 
 
