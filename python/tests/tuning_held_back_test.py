@@ -32,6 +32,31 @@ def test_advice_without_a_portrait_was_to_keep_everything_of_whatever_a_log_show
     assert bool(line["held_back"]) is not keep
 
 
+@pytest.mark.parametrize(
+    ("name", "told", "not_told"),
+    [
+        ("ior-hard", "small writes of 45.9 KiB each", "stripe count: 8 → 4"),
+        ("all-read-the-restart-file", "stripe count: 4 → 16", "layout set -c 1 "),
+        ("collective-reads-with-holes", "data sieving in reads", "stripe count"),
+        ("run-of-half-a-second", "below a second nothing is worth it", "asks for stripe"),
+        (
+            "input-on-four-stripes",
+            "in the log, what cost most is: shared lies on 4 targets",
+            "keep",
+        ),
+    ],
+)
+def test_rules_of_thumb_did_harm_where_the_log_shows_another_cause(
+    forebay: Callable[..., subprocess.CompletedProcess[str]], name: str, told: str, not_told: str
+) -> None:
+    """A file of pieces that share stripes was to get fewer of them, one that 2048 ranks read a
+    single one, and one on ext4, which has none, sixteen."""
+    pytest.importorskip("darshan")
+    said = forebay("advise", "--darshan", str(HERE / f"{name}.darshan")).stdout
+    assert told in said
+    assert not_told not in said
+
+
 def test_advice_on_a_program_that_moves_no_bytes_names_its_trouble(
     forebay: Callable[..., subprocess.CompletedProcess[str]],
 ) -> None:

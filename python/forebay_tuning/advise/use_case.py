@@ -23,10 +23,12 @@ from forebay_tuning.model.evidence import Workload, checked, from_command
 from forebay_tuning.model.portrait import Here, Portrait, doubts
 from forebay_tuning.model.program_workloads import workloads_of
 from forebay_tuning.model.targets import SickTarget
+from forebay_tuning.report.model.claims import Kind
 from forebay_tuning.report.model.diagnosis import KEEP_MOST, Diagnosis
 from forebay_tuning.report.use_case import Sources, diagnose_file
 
 _RANKS_PER_NODE_USUAL = 32
+_NO_PORTRAIT = "keep: there is no portrait"
 
 
 @frozen
@@ -56,6 +58,7 @@ class _Told:
     sick: tuple[SickTarget, ...] = ()
     notes: tuple[str, ...] = ()
     untroubled: bool = False
+    keeps_stripes: bool = False
     held_back: str = ""
 
 
@@ -72,6 +75,7 @@ def advise_on(request: AdviseRequest, sources: Sources, machine: Machine) -> tup
             allowed=request.allowed,
             sick=told.sick,
             untroubled=told.untroubled,
+            keeps_stripes=told.keeps_stripes,
         )
         for one in told.workloads
     ]
@@ -85,13 +89,20 @@ def advise_on(request: AdviseRequest, sources: Sources, machine: Machine) -> tup
 
 def _held_back(advice: Advice, told: _Told) -> Advice:
     """Advice that changes nothing, with what held the program back nevertheless, if the log shows
-    that; without a trouble, only where no portrait says that the file system does no better."""
-    if not advice.keeps or not told.held_back or (told.untroubled and advice.portrait):
+    that; without a trouble, only where no portrait says that the file system does no better. Rules
+    of thumb that change something do not know what held it back, so it is told beside them."""
+    if not told.held_back or (told.untroubled and advice.portrait):
         return advice
-    reasons = ("there is no portrait of this file system: `forebay probe` makes one.",)
-    return replace(
-        advice, held_back=told.held_back, reasons=advice.reasons if advice.portrait else reasons
-    )
+    if not advice.keeps:
+        beside = f"in the log, {told.held_back}; rules of thumb do not look at that."
+        return replace(
+            advice, reasons=advice.reasons if advice.portrait else (*advice.reasons, beside)
+        )
+    reasons = advice.reasons
+    if not advice.portrait:
+        kept = (one for one in reasons if not one.startswith(_NO_PORTRAIT))
+        reasons = (*kept, "there is no portrait of this file system: `forebay probe` makes one.")
+    return replace(advice, held_back=told.held_back, reasons=reasons)
 
 
 def extrapolated(workload: Workload, portrait: Portrait | None) -> tuple[str, ...]:
@@ -171,6 +182,7 @@ def _logged(log: Path, request: AdviseRequest, sources: Sources) -> _Told:
         sick=diagnosis.sick,
         notes=notes,
         untroubled=not diagnosis.troubles,
+        keeps_stripes=bool(diagnosis.troubles) and diagnosis.troubles[0].kind is not Kind.METADATA,
         held_back=_words_of(diagnosis, log),
     )
 

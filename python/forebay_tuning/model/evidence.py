@@ -27,8 +27,9 @@ class Workload:
     `file_bytes` is the size of one file. `same_bytes`: every rank reads the whole file.
     `call_bytes` is what all ranks together move in one collective call; None if not known, and then
     each rank is assumed to move `transfer_bytes`. `stripe_count` and `stripe_bytes` are the present
-    layout, None if not known. `seconds` is the time of this I/O, of which `seconds_meta` went into
-    metadata calls; `run_seconds` is the length of the run."""
+    layout, None if not known; `file_system` is its type by a log, empty if not known. `seconds` is
+    the time of this I/O, of which `seconds_meta` went into metadata calls; `run_seconds` is the
+    length of the run."""
 
     direction: Direction
     ranks: int
@@ -42,6 +43,7 @@ class Workload:
     same_bytes: bool = False
     stripe_count: int | None = None
     stripe_bytes: int | None = None
+    file_system: str = ""
     directory: str | None = None
     seconds: float | None = None
     run_seconds: float | None = None

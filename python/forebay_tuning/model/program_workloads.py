@@ -54,6 +54,7 @@ def _workload(program: ProgramIo, direction: Direction, nodes: int) -> Workload:
         same_bytes=same,
         stripe_count=largest.stripe_count,
         stripe_bytes=largest.stripe_bytes,
+        file_system=largest.file_system,
         directory=largest.path.rpartition("/")[0] or None,
         seconds=min(_longest(files), program.seconds or math.inf) or None,
         run_seconds=program.seconds or None,

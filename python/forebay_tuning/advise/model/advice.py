@@ -13,7 +13,7 @@ from forebay.common.model.newer_python import StrEnum
 from forebay.common.model.units import MIB, counted, exact_bytes, human_bytes
 from forebay_tuning.advise.model.bottleneck import bottleneck, why_fewer_stripes
 from forebay_tuning.advise.model.candidates import Room, candidates, fewest_stripes
-from forebay_tuning.advise.model.rules import USUAL, Rule
+from forebay_tuning.advise.model.rules import USUAL, Rule, asking_for, usable
 from forebay_tuning.advise.model.worth import (
     K_USUAL,
     MEASURED,
@@ -120,7 +120,8 @@ class Advice:
 @frozen
 class Question:
     """The input of `advise`. `allowed` are the means that may be used; `untroubled` says that a log
-    of the program shows nothing that held its I/O back."""
+    of the program shows nothing that held its I/O back, `keeps_stripes` that it shows something
+    that fewer stripes do not mend."""
 
     workload: Workload
     portrait: Portrait | None = None
@@ -128,6 +129,7 @@ class Question:
     allowed: frozenset[Lever] = frozenset({Lever.LAYOUT, Lever.SETTINGS})
     sick: tuple[SickTarget, ...] = field(default=())
     untroubled: bool = False
+    keeps_stripes: bool = False
 
     @property
     def room(self) -> Room:
@@ -530,19 +532,17 @@ def _notes(question: Question, portrait: Portrait | None) -> tuple[str, ...]:
 def _by_rules(question: Question) -> Advice:
     """Advice without a portrait: for each coordinate, the applicable rule with largest prior."""
     workload = question.workload
-    rules = [one for one in question.rules if one.applies(workload)]
+    rules = usable(question.rules, workload, keeps_stripes=question.keeps_stripes)
     now = workload.ungathered(stripe_count=1, stripe_bytes=MIB)  # rules are about ranks
-    by = {} if question.untroubled else levers(workload)
+    trifle = trifling(workload, 0.0, math.inf) if workload.seconds else ""
+    by = {} if question.untroubled or trifle else levers(workload)
     point = now
     items: list[Item] = []
     names = ("stripe_count", "stripe_bytes", "per_node", "processes", "transfer_bytes")
     for name in names:
         if by.get(name) not in question.allowed:
             continue
-        asking = sorted(
-            (one for one in rules if any(term.name == name for term in one.then)),
-            key=lambda one: -one.prior,
-        )
+        asking = asking_for(name, rules)
         wanted = next((one for one in asking if not one.is_kept_by(point)), None)
         if not asking or asking[0].is_kept_by(point) or wanted is None:
             continue
@@ -591,7 +591,7 @@ def _by_rules(question: Question) -> Advice:
         else (
             "keep: there is no portrait, and nothing in the log held the program's I/O back."
             if question.untroubled
-            else "keep: there is no portrait, and no rule asks for a change.",
+            else trifle or "keep: there is no portrait, and no rule asks for a change.",
         ),
         rivals=tuple(rivals),
         notes=_notes(question, None),

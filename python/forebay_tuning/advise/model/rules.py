@@ -43,6 +43,8 @@ ADVISED = (
     "transfer_bytes",
     "process_bytes",
 )
+_WITH_LAYOUTS = ("lustre", "ceph")
+"""Parts of the types of file systems whose layouts Forebay sets."""
 _TERM = re.compile(
     r"(?P<name>\w+) *(?P<op><=|>=|<|>|=) *(?:(?P<factor>[\d.]+) *\* *)?(?P<value>[\w. ]+)", re.ASCII
 )
@@ -126,6 +128,37 @@ def facts_of(workload: Workload) -> Mapping[str, float]:
 
 def _facts_of_point(point: Point) -> Mapping[str, float]:
     return {name: getattr(point, name) for name in ADVISED}
+
+
+def usable(rules: Sequence[Rule], workload: Workload, *, keeps_stripes: bool) -> list[Rule]:
+    """The rules that apply, without those on stripes where the file system has none, and, if
+    `keeps_stripes`, without those that ask for fewer stripes than its files are known to have."""
+    known = workload.stripe_count or 0
+    found = []
+    for one in rules:
+        stripes = [each for each in one.then if each.name in ("stripe_count", "stripe_bytes")]
+        lowered = [
+            each
+            for each in stripes
+            if each.name == "stripe_count" and each.op in ("=", "<=", "<") and not each.other
+        ]
+        less = keeps_stripes and any(each.value < known for each in lowered)
+        if one.applies(workload) and not less and (not stripes or _has_layouts(workload)):
+            found.append(one)
+    return found
+
+
+def _has_layouts(workload: Workload) -> bool:
+    """Whether `forebay layout set` can set a layout there, or the file system is not known."""
+    kind = workload.file_system
+    return not kind or any(name in kind for name in _WITH_LAYOUTS)
+
+
+def asking_for(name: str, rules: Sequence[Rule]) -> list[Rule]:
+    """The rules that ask for something of the coordinate: the weightiest first, and of two alike
+    the one with more conditions, which says more of the program."""
+    found = (one for one in rules if any(each.name == name for each in one.then))
+    return sorted(found, key=lambda one: (-one.prior, -len(one.when)))
 
 
 def term(text: str, *, of: Sequence[str]) -> Term:
