@@ -148,6 +148,14 @@ def _rename(below: Path) -> None:
     below.rename(below.with_name("elsewhere"))
 
 
+def _content(file: Path) -> bytes | None:
+    """Its bytes; None: there is no such file."""
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
 OUTSIDE: dict[str, Callable[[Path], object]] = {
     "written": lambda below: below.write_bytes(THEIRS),
     "truncated": lambda below: os.truncate(below, 3),
@@ -172,7 +180,7 @@ def test_a_file_that_waits_is_changed_outside(tier: Tier, change: str) -> None:
         file.write_bytes(OURS)
         below = mount.below("x")
         OUTSIDE[change](below)
-        theirs = below.read_bytes() if below.exists() and change not in HARMLESS else None
+        theirs = None if change in HARMLESS else _content(below)
         try:
             order(tier.folder, "move")
         except OSError:
@@ -183,7 +191,7 @@ def test_a_file_that_waits_is_changed_outside(tier: Tier, change: str) -> None:
         ensure(file.read_bytes() == OURS and not kept, "its bytes")
     else:
         ensure(kept == [OURS], f"{len(kept)} rescue files")
-        ensure((file.read_bytes() if file.exists() else None) == theirs, "theirs was changed")
+        ensure(_content(file) == theirs, "theirs was changed")
 
 
 @EACH_CHANGE
@@ -195,14 +203,14 @@ def test_a_file_that_was_moved_is_changed_outside(tier: Tier, change: str) -> No
         until_moved(tier.folder)
         below = mount.below("x")
         OUTSIDE[change](below)
-        expected = below.read_bytes() if below.exists() else None
+        expected = _content(below)
         # The kernel may remember a name of the mount's for a second.
         ensure(
-            until(lambda: (file.read_bytes() if file.exists() else None) == expected, 20),
+            until(lambda: _content(file) == expected, 20),
             "other bytes are read than the file has",
         )
         stop(mount)
-    ensure((file.read_bytes() if file.exists() else None) == expected, "the file was changed")
+    ensure(_content(file) == expected, "the file was changed")
     ensure(not tier.rescued(), "a replica without bytes of its own was rescued")
 
 
