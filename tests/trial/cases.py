@@ -182,7 +182,11 @@ WRONG = (
     Case("forebay run -- ./nosuch", 127),
     Case("forebay run -- ./site.toml", 126, says=(r"chmod \+x ./site.toml",)),
     Case("forebay run -- program", 127, says=("Did you mean ./program",)),
-    Case("mkdir -m 0 closed; forebay run -- closed/x", 126, says=("may not enter .*/closed",)),
+    Case(
+        "mkdir -m 0 closed; forebay run -- closed/x; s=$?; rmdir closed; (exit $s)",
+        126,
+        says=("may not enter .*/closed",),
+    ),
     Case("forebay run -- sh -c 'exit 7'", 7),
     Case("forebay run -- sh -c 'kill -TERM $$'", 143),
     Case("forebay run --pool /nonexistent/f -- ./program", 2, says=("no such folder",)),

@@ -433,10 +433,9 @@ def _refuse_leftovers(output: Path) -> None:
 
 
 def _failed(what: str, folder: Path, error: OSError) -> UsageError:
-    why = error.strerror
+    why, first = error.strerror, error.filename
     if isinstance(error, shutil.Error) and error.args and error.args[0]:
         _, first, why = error.args[0][0]
-        return UsageError(
-            f"cannot {what} {folder} ({first}: {why}). Name another: --output-dir DIR"
-        )
+    if first is not None and Path(first) != folder:
+        why = f"{first}: {why}"
     return UsageError(f"cannot {what} {folder} ({why}). Name another: --output-dir DIR")
