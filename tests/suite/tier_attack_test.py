@@ -6,11 +6,9 @@ over."""
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import random
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from suite import mounted as mo
-from suite import mpi as m
 from suite.file_systems import until
 from suite.on import FULL
 from suite.ordinary_user import IS_ROOT
@@ -27,6 +24,9 @@ from suite.tiers import (
     MIB,
     Tier,
     bytes_of,
+    check_ledger,
+    ledger_writer,
+    lines_of,
     new_tier,
     order,
     state_of,
@@ -36,7 +36,6 @@ from suite.tiers import (
 )
 from suite.verdict import ensure
 
-LEDGER_WRITER = m.ROOT / "tests" / "posix" / "tier_ledger.py"
 NOT_MOVED = 3
 SEEDS = 12
 KILLS = 3
@@ -67,26 +66,22 @@ def _read_all(folder: Path, ended: threading.Event) -> None:
                 file.read_bytes()
 
 
-def _lines_of(ledger: Path) -> int:
-    return ledger.read_text().count("\n") if ledger.exists() else 0
-
-
 def _write_until_killed(tier: Tier, policy: str, ledger: Path, *, number: int, lines: int) -> None:
     """The tier is killed once the ledger has so many more lines."""
-    lines += _lines_of(ledger)
+    lines += lines_of(ledger)
     ended = threading.Event()
+    reader = threading.Thread(target=_read_all, args=(tier.folder, ended))
     with tier.started(policy) as mount:
-        words = [sys.executable, *map(str, (LEDGER_WRITER, tier.folder, ledger, number))]
-        writer = subprocess.Popen(words, stderr=subprocess.DEVNULL)
-        reader = threading.Thread(target=_read_all, args=(tier.folder, ended))
-        reader.start()
-        until(lambda: _lines_of(ledger) >= lines, 60)
-        ended.set()
-        mount.process.kill()
-        writer.kill()  # it would go on below the mount once that is gone
-        mount.process.wait()
-        mo.until_unmounted(tier.folder)
-        writer.wait()
+        with ledger_writer(tier.folder, ledger, str(number)) as writer:
+            reader.start()
+            try:
+                until(lambda: lines_of(ledger) >= lines, mo.SECONDS_MAX)
+            finally:
+                ended.set()
+            mount.process.kill()
+            writer.kill()  # it would go on below the mount once that is gone
+            mount.process.wait()
+            mo.until_unmounted(tier.folder)
         reader.join()
 
 
@@ -109,11 +104,7 @@ def test_a_tier_is_killed_again_and_again_while_its_fast_place_is_full(
         ensure(not tier.rescued(), "something was rescued, though nobody else wrote")
     finally:
         subprocess.run(["umount", "-l", tier.fast], check=True)
-    book = [json.loads(line) for line in ledger.read_text().splitlines()]
-    ensure(book, "nothing was written before the kills")
-    for one in book:
-        found = (tier.folder / one["name"]).read_bytes()
-        ensure(found == random.Random(one["seed"]).randbytes(one["bytes"]), f"{one}: {len(found)}")
+    check_ledger(ledger, tier.folder)
 
 
 @needs_root

@@ -3,7 +3,6 @@ killed."""
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
@@ -19,10 +18,19 @@ from suite.file_systems import until
 from suite.on import FULL
 from suite.ordinary_user import IS_ROOT
 from suite.pool import pool
-from suite.tiers import MIB, Tier, bytes_of, new_tier, status_of, stop
+from suite.tiers import (
+    MIB,
+    Tier,
+    bytes_of,
+    check_ledger,
+    ledger_writer,
+    lines_of,
+    new_tier,
+    status_of,
+    stop,
+)
 from suite.verdict import ensure
 
-LEDGER_WRITER = m.ROOT / "tests" / "posix" / "tier_ledger.py"
 SEEDS = 8
 COPIER = """
 import sys
@@ -69,22 +77,22 @@ def test_a_kill_loses_nothing_that_was_synced(tier: Tier, killed: str, seed: int
     ledger = tier.root / "ledger"
     policy = "write" if seed % 2 else "write move=job"
     with tier.started(policy) as mount, pool(tier.folder) as before:
-        writer = subprocess.Popen(
-            [sys.executable, str(LEDGER_WRITER), tier.folder, ledger, str(seed), "synced"],
-            env={**m.clean_environment(), **before.environment()},
-            stderr=subprocess.DEVNULL,
-        )
-        lines = random.Random(seed).randrange(3, 30)
-        ensure(
-            until(lambda: ledger.exists() and ledger.read_text().count("\n") >= lines, 60),
-            "the writer does not get on",
-        )
-        ensure(before.taken() > 0, "nothing went through the pool")
-        ensure(status_of(tier.folder)["made"] > 0, "nothing came to the tier")
-        victims = {"writer": writer.pid, "daemon": before.process.pid, "mount": mount.process.pid}
-        os.kill(victims[killed], signal.SIGKILL)
-        writer.kill()
-        writer.wait()
+        through = {**m.clean_environment(), **before.environment()}
+        words = (str(seed), "synced")
+        with ledger_writer(tier.folder, ledger, *words, environment=through) as writer:
+            lines = random.Random(seed).randrange(3, 30)
+            ensure(
+                until(lambda: lines_of(ledger) >= lines, mo.SECONDS_MAX),
+                "the writer does not get on",
+            )
+            ensure(before.taken() > 0, "nothing went through the pool")
+            ensure(status_of(tier.folder)["made"] > 0, "nothing came to the tier")
+            victims = {
+                "writer": writer.pid,
+                "daemon": before.process.pid,
+                "mount": mount.process.pid,
+            }
+            os.kill(victims[killed], signal.SIGKILL)
         if killed == "mount":
             mount.process.wait()
             mo.until_unmounted(tier.folder)
@@ -95,6 +103,4 @@ def test_a_kill_loses_nothing_that_was_synced(tier: Tier, killed: str, seed: int
             before.process.wait(mo.SECONDS_MAX)
             stop(mount)
     ensure(not tier.rescued(), "something was rescued, though nobody else wrote")
-    for one in map(json.loads, ledger.read_text().splitlines()):
-        found = (tier.folder / one["name"]).read_bytes()
-        ensure(found == random.Random(one["seed"]).randbytes(one["bytes"]), f"{one}: {len(found)}")
+    check_ledger(ledger, tier.folder)

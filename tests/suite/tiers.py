@@ -7,8 +7,9 @@ import json
 import os
 import random
 import subprocess
+import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from suite.file_systems import until
 from suite.verdict import ensure
 
 TOOL = m.LIBRARIES / "forebay-tier"
+LEDGER_WRITER = m.ROOT / "tests" / "posix" / "tier_ledger.py"
 MIB = 1 << 20
 KEPT = "write move=manual"
 
@@ -56,6 +58,32 @@ def new_tier() -> Iterator[Tier]:
         folder.mkdir()
         fast.mkdir(mode=0o700)
         yield Tier(folder=folder, fast=fast, root=Path(made))
+
+
+@contextlib.contextmanager
+def ledger_writer(
+    folder: Path, ledger: Path, *words: str, environment: Mapping[str, str] | None = None
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A program that writes files, and to a ledger outside what they have; killed behind."""
+    command = [sys.executable, *map(str, (LEDGER_WRITER, folder, ledger)), *words]
+    with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as writer:
+        try:
+            yield writer
+        finally:
+            writer.kill()
+
+
+def lines_of(ledger: Path) -> int:
+    return ledger.read_text().count("\n") if ledger.exists() else 0
+
+
+def check_ledger(ledger: Path, folder: Path) -> None:
+    """Fails if a file has not what the ledger says, or if that says nothing."""
+    book = [json.loads(line) for line in ledger.read_text().splitlines()]
+    ensure(book, "nothing was written before the kill")
+    for one in book:
+        found = (folder / one["name"]).read_bytes()
+        ensure(found == random.Random(one["seed"]).randbytes(one["bytes"]), f"{one}: {len(found)}")
 
 
 def bytes_of(count: int, seed: int = 1) -> bytes:
