@@ -221,7 +221,7 @@ def uneven(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
     together = wait.mpi is not None and any(wait.mpi.collective(one) for one in Direction)
     among = max(1, layer.effective_movers) if together else layer.ranks
     mean = layer.seconds / among
-    slowest = layer.slowest_seconds
+    slowest = min(layer.slowest_seconds, program.seconds or math.inf)  # of several layers
     unknown = layer.slowest_rank is None and (
         layer.fastest_seconds <= 0 or wait.file.collective  # each rank's time includes waiting
     )
