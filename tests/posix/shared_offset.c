@@ -176,8 +176,27 @@ static void replaced(void) {
     close(open_new("done"));
 }
 
+/* A child has the description append, and its parent has it write at its offset again. */
+static void appended(void) {
+    char bytes[1000] = {0};
+    const int fd = open_new("log");
+    need(write(fd, bytes, sizeof bytes) == sizeof bytes && lseek(fd, 10, SEEK_SET) == 10, "write");
+    if (fork() == 0) {
+        _exit(fcntl(fd, F_SETFL, O_APPEND) == 0 ? 0 : 1);
+    }
+    wait_for_children();
+    say("write", write(fd, "appended", 8));
+    say("offset", lseek(fd, 0, SEEK_CUR));
+    need(fcntl(fd, F_SETFL, 0) == 0, "F_SETFL");
+    say("write", write(fd, "behind", 6));
+    say("offset", lseek(fd, 0, SEEK_CUR));
+}
+
 int main(int argc, char** argv) {
-    const struct test_case cases[] = {
-        {"queue", queue}, {"log", log_file}, {"threads", threads}, {"replaced", replaced}};
+    const struct test_case cases[] = {{"queue", queue},
+                                      {"log", log_file},
+                                      {"threads", threads},
+                                      {"replaced", replaced},
+                                      {"appended", appended}};
     return run_named(argc, argv, cases, sizeof cases / sizeof *cases);
 }

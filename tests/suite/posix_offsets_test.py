@@ -18,12 +18,9 @@ def _same(case: str, folder: Path, settings: Mapping[str, str]) -> None:
     pooled.Twice(command=command).ensure_same(folder, settings)
 
 
-@BOTH_WAYS
-def test_a_reader_took_records_twice_and_missed_others(
-    settings: Mapping[str, str], folder: Path
-) -> None:
+def test_a_reader_took_records_twice_and_missed_others(folder: Path) -> None:
     """A read moved the offset by all that it asked for, and back by what there was not."""
-    _same("queue", folder, settings)
+    _same("queue", folder, pooled.KEPT)
 
 
 @BOTH_WAYS
@@ -48,3 +45,10 @@ def test_records_overwrote_the_file_that_the_descriptor_meant_before(
 ) -> None:
     """The offset was that of the file by which dup2 had just replaced it."""
     _same("replaced", folder, settings)
+
+
+@BOTH_WAYS
+def test_a_process_went_on_at_its_offset_after_another_had_its_description_append(
+    settings: Mapping[str, str], folder: Path
+) -> None:
+    _same("appended", folder, settings)

@@ -170,6 +170,22 @@ HeldDescription::HeldDescription(int fd) noexcept {
     }
 }
 
+namespace {
+
+// Whether the kernel makes the calls on a file that has left the pool although this process did not
+// have it leave. So it is where other processes have the description: one may have set O_APPEND,
+// by which a write moves the offset to the file's end.
+bool is_left_to_kernel(CapturedFile place) noexcept {
+    if (!place.file.shared.load(relaxed) || place.file.offset.load(relaxed) != in_kernel) {
+        return false;
+    }
+    const pool::FileSlot* const slot = slot_of(place.file);
+    return slot != nullptr && slot->error.load(relaxed) == 0 &&
+           slot->state.load(std::memory_order_acquire) == pool::FileState::through;
+}
+
+}  // namespace
+
 FileRoute route(CapturedFile place) noexcept {
     if (is_mounted(place)) {
         return FileRoute::passed;
@@ -192,7 +208,12 @@ FileRoute route(CapturedFile place) noexcept {
     }
     if (introduced) {
         switch (connection.life()) {
-            case DaemonConnection::Life::lives: return FileRoute::pooled;
+            case DaemonConnection::Life::lives:
+                if (is_left_to_kernel(place)) {
+                    place.file.passes.store(true, std::memory_order_release);
+                    return FileRoute::passed;
+                }
+                return FileRoute::pooled;
             case DaemonConnection::Life::dead:
                 connection.report_daemon_death();
                 return FileRoute::lost;
