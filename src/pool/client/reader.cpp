@@ -272,6 +272,7 @@ std::int64_t PoolReader::look(const Source& source, std::int64_t offset,
     const FileSlot& slot = source.slot;
     DepositRoom room;
     const Extent range{Offset{offset}, Length{static_cast<std::int64_t>(bytes.size())}};
+    const std::int64_t size_before = slot.size.load(std::memory_order_acquire);
     const DepositSearch search = find(directory_, slot, range, room.deposits());
     if (search.seen == SearchResult::changed) {
         return again;
@@ -287,17 +288,20 @@ std::int64_t PoolReader::look(const Source& source, std::int64_t offset,
     }
     std::int64_t got = want;
     if (covered < want) {
-        const std::int64_t size_before = slot.size.load(std::memory_order_acquire);
         got = below(source, offset, bytes.first(static_cast<std::size_t>(want)));
         if (got < 0) {
             return got;
         }
-        // Between the file system's end of file and a deposit lies a hole, which reads as zeros.
+        // Between the file system's end of file and a deposit lies a hole, which reads as zeros:
+        // up to the size before, or to a deposit that was found. The file may have grown since by
+        // bytes that came and are drained already.
         const std::int64_t size = slot.size.load(std::memory_order_acquire);
         if (size < size_before) {
             return again;  // truncated, or drained and written through meanwhile
         }
-        const std::int64_t until = std::clamp(size - offset, got, want);
+        const std::int64_t end =
+            found.empty() ? size_before : std::max(size_before, found.back().extent.end().bytes());
+        const std::int64_t until = std::clamp(end - offset, got, want);
         const std::span<std::byte> hole =
             bytes.subspan(static_cast<std::size_t>(got), static_cast<std::size_t>(until - got));
         if (!source.backing.may_fill(hole)) {
