@@ -53,3 +53,19 @@ def test_two_daemons_with_one_journal_are_refused(folder: Path) -> None:
             ensure("%n" in str(refused), f"{refused}")
         else:
             raise Failed("both have one journal")
+
+
+def test_nothing_is_handed_over_that_a_replay_could_overtake(folder: Path) -> None:
+    files, path = folder / "files", folder / "files" / "file"
+    files.mkdir()
+    handed = {"pool_writers": "1", "pool_writers_anywhere": "true"}
+    with (
+        pools(files, 2, {**with_journals(folder), **handed}) as daemons,
+        conversation(daemons[0]) as program,
+    ):
+        fd = opened(program, path)
+        writes(program, fd, 7, 0)
+        ensure(program.ask(f"os.fsync({fd})") == "None", "fsync failed")
+        ensure(path.stat().st_size > 0, "it is not drained")
+        counts = [one.status().written_for_nodes for one in daemons]
+        ensure(counts == [0, 0], f"{counts}")

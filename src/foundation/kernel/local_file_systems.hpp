@@ -21,4 +21,20 @@ namespace forebay::kernel {
     }
 }
 
+// File systems that show all nodes the same bytes at once: what one node has written, a program on
+// another reads, whatever it had read before. (NFS does not, nor does BeeGFS with buffers.)
+[[nodiscard]] inline bool is_coherent(const struct statfs& system) noexcept {
+    constexpr std::uint32_t lustre = 0x0BD00BD0;
+    constexpr std::uint32_t gpfs = 0x47504653;
+    constexpr std::uint32_t gfs2 = 0x01161970;
+    switch (static_cast<std::uint32_t>(system.f_type)) {
+        case lustre:
+        case gpfs:
+        case gfs2:
+        case CEPH_SUPER_MAGIC:
+        case OCFS2_SUPER_MAGIC: return true;
+        default: return false;
+    }
+}
+
 }  // namespace forebay::kernel

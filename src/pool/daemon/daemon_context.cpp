@@ -4,7 +4,9 @@
 
 #include "foundation/base/atomics.hpp"
 #include "foundation/base/contracts.hpp"
+#include "pool/daemon/handover/open_for_others.hpp"
 #include "pool/daemon/memory/budget.hpp"
+#include "pool/policy/writer_nodes.hpp"
 
 #include <algorithm>
 #include <unistd.h>
@@ -85,6 +87,9 @@ DaemonContext::DaemonContext(SharedSegment directory_segment, SharedCleanMemory 
         peer_read_client.emplace(
             *post, [this](tokens::FileKey file) { return coherence->parent_of(file); });
         peer_read_server.emplace(*post, *coherence, pool);
+        if (cluster::HandoverTransport* const handover = post->handover()) {
+            join_handovers(*handover);
+        }
         directory.header.readers.store(options.readers, relaxed);
     }
     ensures(coherence.has_value() == (post != nullptr) &&
@@ -96,10 +101,61 @@ DaemonContext::DaemonContext(SharedSegment directory_segment, SharedCleanMemory 
     directory.header.process.store(static_cast<std::uint64_t>(::getpid()), relaxed);
 }
 
+void DaemonContext::join_handovers(cluster::HandoverTransport& post) {
+    handover_transport_ = &post;
+    const pool::WriterPlace place{options.node, options.nodes, options.writers};
+    if (const auto writer = pool::writer_for(place)) {
+        handover_client.emplace(post, *writer, clocks.steady);
+    }
+    handover_server.emplace(
+        cluster::HandoverServer::Ports{post, openings_for_others, clocks.steady}, open_for_others,
+        cluster::HandoverServer::Limits{
+            .bytes_max =
+                std::min(options.pool.cap_bytes / 8, cluster::HandoverServer::Limits{}.bytes_max),
+            .request_bytes_max = options.pool.request_bytes_max,
+            .requests_in_flight = options.pool.requests_in_flight});
+}
+
+OpenWish::HandsOver DaemonContext::hands_over() const noexcept {
+    using enum OpenWish::HandsOver;
+    if (!handover_client || journal.writer != nullptr) {
+        return no;  // a replay could overtake what another node still writes for this one
+    }
+    return options.hands_over_anywhere ? anywhere : where_safe;
+}
+
+bool DaemonContext::run_handovers() {
+    if (handover_transport_ == nullptr) {
+        return false;
+    }
+    const bool did = handover_server->run_once();
+    if (handover_client) {
+        return handover_client->run_once() || did;
+    }
+    // This node offers nothing, so that a reply is none of a daemon that agrees on who writes.
+    return !handover_transport_->replies().empty() || did;
+}
+
+void DaemonContext::refuse_handovers() {
+    if (handover_server) {
+        handover_server->close_down();
+    }
+}
+
+// The other daemons open files again when this one says that it has drained everything, which
+// includes what it writes for other nodes: also for the one that is gone.
+void DaemonContext::drain_for_lost_node() {
+    if (must_drain_ && !writes_for_others()) {
+        must_drain_ = false;
+        coherence->draining_all(pool.drain_all());
+    }
+}
+
 DaemonContext::~DaemonContext() { end_life(directory.header, ending); }
 
 bool DaemonContext::run_once() {
     bool did = peer_read_client && peer_read_client->run_once();
+    did = run_handovers() || did;
     if (coherence) {
         coherence->receive();  // first, because other daemons may wait for this one's answer
     }
@@ -108,8 +164,10 @@ bool DaemonContext::run_once() {
         did = coherence->forget() || did;  // before the next open, which may get such a slot
         if (coherence->closes_down()) {
             pool.close_down(pool::ThroughReason::node_lost);
-            coherence->draining_all(pool.drain_all());
+            refuse_handovers();
+            must_drain_ = true;
         }
+        drain_for_lost_node();
         did = peer_read_server->run_once() || did;
     }
     sample_counts_if_due();
@@ -132,7 +190,8 @@ void DaemonContext::sample_counts() {
 
 bool DaemonContext::idle() const {
     return pool.idle() && tickets.openings_under_way() == 0 && (!coherence || coherence->idle()) &&
-           (!peer_read_server || peer_read_server->idle());
+           (!peer_read_server || peer_read_server->idle()) &&
+           (!handover_server || handover_server->idle()) && !must_drain_;
 }
 
 bool DaemonContext::all_files_have_left() {
@@ -168,6 +227,8 @@ std::string DaemonContext::status(bool ended, const std::vector<RescuedFile>& re
                               .durability_ended = why_durability_ended(),
                               .from_nodes = peer_read_client ? peer_read_client->bytes() : 0,
                               .to_nodes = peer_read_server ? peer_read_server->bytes() : 0,
+                              .handed_over = handover_client ? handover_client->bytes() : 0,
+                              .for_others = handover_server ? handover_server->bytes() : 0,
                               .clients_high = clients_high,
                               .samples = ended ? samples.all() : std::vector<CountSample>{}};
     return status_document(directory, memory, statistics, moment, rescued);
@@ -185,7 +246,21 @@ std::vector<std::string> DaemonContext::new_notes() {
         notes.add_once(NoteOnce::journal_failed,
                        why + " Until the daemon is started again, everything is written through.");
     }
+    note_stuck_handovers();
     return notes.take_new();
+}
+
+// Once each time that the writer becomes silent.
+void DaemonContext::note_stuck_handovers() {
+    const auto stuck = handover_client ? handover_client->stuck() : std::nullopt;
+    if (stuck && !std::exchange(told_of_stuck_, true)) {
+        notes.add("the daemon at " + stuck->node +
+                  ", which writes for this node, is silent. It was handed " +
+                  std::to_string(stuck->bytes) + " bytes, of " + stuck->path +
+                  " among others, and may still write them. They stay in memory here until it "
+                  "answers or ends.");
+    }
+    told_of_stuck_ = stuck.has_value();
 }
 
 int DaemonContext::journal_bell() const noexcept {

@@ -4,6 +4,8 @@
 
 #include "foundation/ports/clock.hpp"
 #include "pool/cluster/coherence/coherence_client.hpp"
+#include "pool/cluster/handover/handover_client.hpp"
+#include "pool/cluster/handover/handover_server.hpp"
 #include "pool/cluster/peer_reads/peer_read_client.hpp"
 #include "pool/cluster/peer_reads/peer_read_server.hpp"
 #include "pool/core/pool.hpp"
@@ -11,6 +13,7 @@
 #include "pool/daemon/memory/memory.hpp"
 #include "pool/daemon/memory/shared_segment.hpp"
 #include "pool/daemon/replay/open_journal.hpp"
+#include "pool/daemon/requests/opening.hpp"
 #include "pool/daemon/requests/ticket_sources.hpp"
 #include "pool/daemon/status/count_samples.hpp"
 #include "pool/daemon/status/file_statistics.hpp"
@@ -46,8 +49,10 @@ struct DaemonOptions {
     // many there are; see coherence_client.hpp.
     tokens::Node node = 0;
     std::uint32_t nodes = 1;
-    std::uint32_t readers = 0;    // see CoherenceClient::Job
-    std::size_t samples_max = 0;  // see CountSamples
+    std::uint32_t readers = 0;         // see CoherenceClient::Job
+    std::uint32_t writers = 0;         // see WriterPlace
+    bool hands_over_anywhere = false;  // on any file system
+    std::size_t samples_max = 0;       // see CountSamples
     // Outlives the context. Null: only connected processes can tell which inodes the daemon knows.
     pool::KnownInodes* inodes = nullptr;
 };
@@ -86,6 +91,14 @@ struct DaemonContext {
     bool give_descriptors_back();
 
     [[nodiscard]] std::string status(bool ended, const std::vector<RescuedFile>& rescued = {});
+    // What is handed over to the node that writes for this one.
+    [[nodiscard]] OpenWish::HandsOver hands_over() const noexcept;
+    // This node writes bytes for others now.
+    [[nodiscard]] bool writes_for_others() const {
+        return handover_server && handover_server->is_writing();
+    }
+    // Takes nothing more to be written for other nodes.
+    void refuse_handovers();
     // The messages for users that have come since the last call.
     [[nodiscard]] std::vector<std::string> new_notes();
     // An eventfd that becomes readable when a request of the journal has ended, and must be
@@ -110,19 +123,30 @@ struct DaemonContext {
     // them.
     adapters::BackgroundThreads background_io;
     adapters::BackgroundThreads openings;
+    adapters::BackgroundThreads openings_for_others;
     // These and peer_read_server exist together, where there are other daemons. Files of the pool
-    // use the first two until they are closed, so these are declared before the pool and outlive
-    // it.
+    // use the first two and handover_client until they are closed, so these are declared before the
+    // pool and outlive it.
     std::optional<cluster::CoherenceClient> coherence;
     std::optional<cluster::PeerReadClient> peer_read_client;
+    std::optional<cluster::HandoverClient> handover_client;  // only where another node writes
+    std::optional<cluster::HandoverServer> handover_server;
     pool::Pool pool;
     std::optional<cluster::PeerReadServer> peer_read_server;
     TicketSources tickets;
 
 private:
+    void join_handovers(cluster::HandoverTransport& post);
+    bool run_handovers();
+    void drain_for_lost_node();
+    void note_stuck_handovers();
     [[nodiscard]] std::string why_durability_ended() const;
     void sample_counts();
     void sample_counts_if_due();
+
+    cluster::HandoverTransport* handover_transport_ = nullptr;
+    bool must_drain_ = false;  // a node is gone; see drain_for_lost_node()
+    bool told_of_stuck_ = false;
 };
 
 }  // namespace forebay::daemon

@@ -120,6 +120,8 @@ DaemonOptions daemon_options(const UserSettings& settings, const NodeFacts& arou
         static_cast<std::int32_t>(settings.number(Setting::pool_files_at_once));
     daemon.pool.read_ahead_bytes = settings.number(Setting::pool_read_ahead);
     daemon.readers = static_cast<std::uint32_t>(settings.number(Setting::pool_readers));
+    daemon.writers = static_cast<std::uint32_t>(settings.number(Setting::pool_writers));
+    daemon.hands_over_anywhere = settings.flag(Setting::pool_writers_anywhere);
     daemon.pool.consistency =
         static_cast<pool::CacheConsistency>(settings.number(Setting::pool_consistency));
     // The setting's choices have the order of the enum, here and for pool_consistency above.

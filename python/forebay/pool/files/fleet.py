@@ -411,6 +411,8 @@ def together(reports: Sequence[PoolStatus]) -> PoolStatus:
         storage_seconds=max(one.storage_seconds for one in reports),
         clients_high=sum(one.clients_high for one in reports),
         passed_to_nodes=sum(one.passed_to_nodes for one in reports),
+        written_by_nodes=sum(one.written_by_nodes for one in reports),
+        written_for_nodes=sum(one.written_for_nodes for one in reports),
         lag=sum(one.lag for one in reports),
         oldest_seconds=max(one.oldest_seconds for one in reports),
         uptime_seconds=max(one.uptime_seconds for one in reports),

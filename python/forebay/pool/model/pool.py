@@ -178,6 +178,10 @@ class PoolStatus:
     """The part of `read_ahead` that came from the pools of other nodes."""
     passed_to_nodes: int = 0
     """Bytes that this node passed on to other nodes."""
+    written_by_nodes: int = 0
+    """Bytes of this node that another one has written to the file system for it."""
+    written_for_nodes: int = 0
+    """Bytes that this node has written to the file system for others."""
     memory: int = 0
     """Bytes of memory that the pool and the programs may use together; 0 if not known."""
     memory_limit_file: str = ""

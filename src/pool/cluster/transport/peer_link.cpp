@@ -82,10 +82,17 @@ void PeerLink::append(std::span<const std::byte> bytes) {
 }
 
 void PeerLink::refuse(std::string why) {
+    if (state_ != State::established) {
+        socket_ = OwnFd{};
+    }
     state_ = State::refused;
     why_ = std::move(why);
-    socket_ = OwnFd{};
     drop_unsent();
+}
+
+void PeerLink::hang_up() {
+    expects(state_ == State::refused, "only who is refused is hung up on");
+    socket_ = OwnFd{};
 }
 
 void PeerLink::fail(int error) {
@@ -188,10 +195,14 @@ bool PeerLink::encrypt_next_part() {
     const auto at = [&](std::size_t place) {
         return now.bytes.begin() + static_cast<std::ptrdiff_t>(place);
     };
-    encrypt(protocol::PeerReadPart{.number = now.number,
-                                   .whole = static_cast<std::uint32_t>(now.bytes.size()),
-                                   .begin = static_cast<std::uint32_t>(now.begin),
-                                   .bytes = {at(now.begin), at(end)}});
+    const auto whole = static_cast<std::uint32_t>(now.bytes.size());
+    const auto begin = static_cast<std::uint32_t>(now.begin);
+    const std::vector<std::byte> bytes{at(now.begin), at(end)};
+    if (now.purpose == Purpose::writing) {
+        encrypt(protocol::HandoverPart{now.number, whole, begin, bytes});
+    } else {
+        encrypt(protocol::PeerReadPart{now.number, false, whole, begin, bytes});
+    }
     now.begin = end;
     if (end == now.bytes.size()) {
         passing_.pop_front();
@@ -334,9 +345,9 @@ void PeerLink::send(const protocol::PeerWord& word, Haste haste) {
     }
 }
 
-void PeerLink::pass(std::uint64_t number, std::vector<std::byte> bytes) {
+void PeerLink::pass(std::uint64_t number, std::vector<std::byte> bytes, Purpose purpose) {
     if (open()) {
-        passing_.push_back({.number = number, .bytes = std::move(bytes)});
+        passing_.push_back({.number = number, .bytes = std::move(bytes), .purpose = purpose});
     }
 }
 

@@ -53,7 +53,10 @@ public:
         established,  // the other side is the daemon `other()`
         ended,        // the other side has closed it, or died
         cut,          // the network gave up; nobody knows whether the other side is alive
-        refused,      // the other side does not belong to this job; why() says more
+        // The other side does not belong to this job; why() says more. If it was established, the
+        // connection stays until hang_up(): its end tells the other side that this process writes
+        // nothing more for it.
+        refused,
     };
     [[nodiscard]] State state() const noexcept { return state_; }
     [[nodiscard]] tokens::Node other() const noexcept { return other_; }
@@ -79,12 +82,17 @@ public:
     // message is dropped.
     void send(const protocol::PeerWord& word, Haste haste = Haste::now);
     void hasten() noexcept { hurries_ = hurries_ || !out_.empty(); }
+    // What bytes of a file are sent for: as the answer to a PeerReadRequest, or to be written.
+    enum class Purpose : std::uint8_t { reading, writing };
     // Queues bytes of a file, which are sent in parts with this number; dropped as by send().
-    void pass(std::uint64_t number, std::vector<std::byte> bytes);
+    void pass(std::uint64_t number, std::vector<std::byte> bytes,
+              Purpose purpose = Purpose::reading);
     // How many of these bytes have not been sent yet.
     [[nodiscard]] std::size_t bytes_to_pass() const noexcept;
     // The next message that has arrived.
     [[nodiscard]] std::optional<protocol::PeerWord> next();
+    // Closes the connection. Contract: the link is refused.
+    void hang_up();
 
 private:
     struct Cipher;
@@ -94,6 +102,7 @@ private:
         std::uint64_t number = 0;
         std::vector<std::byte> bytes;
         std::size_t begin = 0;  // where the bytes begin that were not sent yet
+        Purpose purpose = Purpose::reading;
     };
 
     // Neither ended, cut nor refused.

@@ -44,7 +44,17 @@ TEST(Peers, AWordIsTakenAsItWasSent) {
         .number = 1, .whole = 9, .begin = 7, .bytes = {std::byte{1}, std::byte{2}}};
     const PeerReadPart empty{.number = 1, .whole = 0};
     const PeerReadPart refused{.number = 5, .refused = true};
-    for (const PeerWord& sent : std::vector<PeerWord>{message, wanted, part, empty, refused}) {
+    const HandoverOffer offer{
+        .number = 1,
+        .file = {.inode = 2, .system_type = 3, .system_id = 4, .birth_ns = 5, .generation = 6},
+        .path = "/scratch/me/file",
+        .ranges = {{0, 7}, {7, 1}, {100, 8}}};
+    const HandoverReply accepted{.kind = HandoverReply::Kind::accepted, .number = 1};
+    const HandoverReply written{
+        .kind = HandoverReply::Kind::written, .number = 1, .bytes = 7, .error = 28};
+    const HandoverPart handed{.number = 1, .whole = 16, .begin = 15, .bytes = {std::byte{1}}};
+    for (const PeerWord& sent : std::vector<PeerWord>{message, wanted, part, empty, refused, offer,
+                                                      accepted, written, handed}) {
         EXPECT_EQ(peer_word_of(bytes_of(sent)), sent) << sent.index();
     }
 }
@@ -71,6 +81,45 @@ TEST(Peers, APartLiesWithinTheWhole) {
     EXPECT_FALSE(peer_word_of(bytes_of(PeerReadPart{.whole = 2, .begin = 3})));
     EXPECT_FALSE(peer_word_of(bytes_of(PeerReadPart{.whole = block + 1, .bytes = two})));
     EXPECT_FALSE(peer_word_of(bytes_of(PeerReadPart{.refused = true, .whole = 2, .bytes = two})));
+}
+
+HandoverOffer sample_offer(const std::vector<HandedRange>& ranges, std::string path = "/f") {
+    return {.number = 1, .file = {.inode = 2}, .path = std::move(path), .ranges = ranges};
+}
+
+TEST(Peers, WhatIsOfferedAscendsAndHasABound) {
+    const auto takes = [](const HandoverOffer& offer) {
+        return peer_word_of(bytes_of(offer)).has_value();
+    };
+    EXPECT_TRUE(takes(sample_offer({{0, offer_bytes_max}})));
+    EXPECT_FALSE(takes(sample_offer({{0, offer_bytes_max + 1}})));
+    EXPECT_FALSE(takes(sample_offer({{0, offer_bytes_max}, {offer_bytes_max, 1}})));
+    EXPECT_FALSE(takes(sample_offer({{0, UINT64_MAX}, {10, 2}})));
+    EXPECT_FALSE(takes(sample_offer({{10, 2}, {11, 2}})));
+    EXPECT_FALSE(takes(sample_offer({{-1, 2}})));
+    EXPECT_FALSE(takes(sample_offer({{0, 0}})));
+    EXPECT_TRUE(takes(sample_offer({{INT64_MAX - 2, 2}})));
+    EXPECT_FALSE(takes(sample_offer({{INT64_MAX - 2, 3}})));
+    EXPECT_TRUE(takes(sample_offer({{0, 1}}, "/" + std::string(offer_path_max - 1, 'x'))));
+    EXPECT_FALSE(takes(sample_offer({{0, 1}}, "f")));
+    EXPECT_FALSE(takes(sample_offer({{0, 1}}, std::string{"/f\0g", 4})));
+}
+
+TEST(Peers, ARefusalHasNoBytes) {
+    using enum HandoverReply::Kind;
+    EXPECT_FALSE(peer_word_of(bytes_of(HandoverReply{.kind = refused, .bytes = 1})));
+    EXPECT_FALSE(peer_word_of(bytes_of(HandoverReply{.kind = written, .error = -1})));
+    EXPECT_FALSE(
+        peer_word_of(bytes_of(HandoverReply{.kind = written, .bytes = offer_bytes_max + 1})));
+}
+
+TEST(Peers, AHandedPartLiesWithinTheWhole) {
+    const std::vector<std::byte> two(2);
+    EXPECT_TRUE(peer_word_of(bytes_of(HandoverPart{.whole = 9, .begin = 7, .bytes = two})));
+    EXPECT_FALSE(peer_word_of(bytes_of(HandoverPart{.whole = 9, .begin = 8, .bytes = two})));
+    EXPECT_FALSE(peer_word_of(bytes_of(HandoverPart{.whole = 9, .begin = 9, .bytes = two})));
+    EXPECT_FALSE(peer_word_of(bytes_of(HandoverPart{.whole = 9, .begin = 0, .bytes = {}})));
+    EXPECT_FALSE(peer_word_of(bytes_of(HandoverPart{.whole = offer_bytes_max + 1, .bytes = two})));
 }
 
 TEST(Corpus, HasWordsOfEachKind) {

@@ -10,6 +10,8 @@
 
 namespace forebay::cluster {
 
+class HandoverTransport;
+
 class PeerTransport {
 public:
     struct PeerMessage {
@@ -47,6 +49,8 @@ public:
     [[nodiscard]] virtual std::vector<ReceivedPart> passed() = 0;
     // False: the node is gone, or has been silent for too long.
     [[nodiscard]] virtual bool reachable(tokens::Node node) = 0;
+    // The same connections, for handing over what other nodes write; null: not by this transport.
+    [[nodiscard]] virtual HandoverTransport* handover() noexcept { return nullptr; }
 };
 
 }  // namespace forebay::cluster

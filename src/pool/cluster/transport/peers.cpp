@@ -212,6 +212,9 @@ std::string PeerConnections::missing_of(const PeerList& list) const {
 Result<void> PeerConnections::join(const PeerList& list) {
     expects(list.addresses.size() == seat_.nodes, "each daemon of the job has an address");
     secret_ = list.secret;
+    for (tokens::Node node = 0; node < seat_.nodes; ++node) {
+        peers_[node].name = list.addresses[node];
+    }
     for (tokens::Node node = 0; node < seat_.self; ++node) {
         if (auto begun = reach(list.addresses[node], 0); !begun) {
             return begun;
@@ -425,6 +428,13 @@ void PeerConnections::adopt(std::unique_ptr<PeerLink> link) {
     peer.heard_ns = clock_.now_ns();
 }
 
+// A kernel ends a connection when its process has ended, and resets it if something was not read.
+// It also resets one that it gave up itself, after minutes in which nothing came through: then the
+// daemon may be alive.
+bool PeerConnections::proves_end(const PeerLink& link, std::int64_t unheard_ns) {
+    return link.state() == PeerLink::State::ended && (link.error() == 0 || unheard_ns <= silent_ns);
+}
+
 void PeerConnections::poll_peer(Peer& peer, tokens::Node node) {
     expects(peer.link != nullptr, "a peer that is looked at has been met");
     peer.link->run_once();
@@ -433,9 +443,13 @@ void PeerConnections::poll_peer(Peer& peer, tokens::Node node) {
         take(node, std::move(*word));
     }
     const PeerLink::State state = peer.link->state();
+    if (state == PeerLink::State::refused && !peer.held) {
+        peer.link->hang_up();
+    }
     const bool over = state == PeerLink::State::ended || state == PeerLink::State::refused;
     if (over && !peer.told_gone) {
         peer.told_gone = true;
+        peer.proved_gone = proves_end(*peer.link, clock_.now_ns() - peer.heard_ns);
         gone_.push_back(node);
         if (state == PeerLink::State::refused) {
             complaints_.push_back("a daemon of the job talks nonsense (" + peer.link->why() + ")");
@@ -448,6 +462,8 @@ void PeerConnections::take(tokens::Node from, protocol::PeerWord word) {
         requests_.push_back({from, *wanted});
     } else if (auto* const part = std::get_if<protocol::PeerReadPart>(&word)) {
         passed_.push_back({from, std::move(*part)});
+    } else if (take_handover(from, word)) {
+        return;
     } else if (const auto& message = std::get<tokens::TokenMessage>(word);
                message.kind != tokens::TokenMessage::Kind::alive) {
         if (message.kind == tokens::TokenMessage::Kind::grant) {

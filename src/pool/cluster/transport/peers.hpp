@@ -5,6 +5,7 @@
 #include "foundation/base/own_fd.hpp"
 #include "foundation/base/result.hpp"
 #include "foundation/ports/clock.hpp"
+#include "pool/cluster/transport/handover_transport.hpp"
 #include "pool/cluster/transport/peer_link.hpp"
 #include "pool/cluster/transport/peer_transport.hpp"
 
@@ -25,7 +26,7 @@ struct PeerList {
 // Parses {"schema": "forebay.pool.peers/1", "secret": 64 hexadecimal digits, "addresses": […]}.
 [[nodiscard]] Result<PeerList> peer_list_of(const std::string& line, std::uint32_t nodes);
 
-class PeerConnections final : public PeerTransport {
+class PeerConnections final : public PeerTransport, public HandoverTransport {
 public:
     // How often `alive` is sent: several times within silent_ns.
     static constexpr std::int64_t heartbeat_ns = 2'000'000'000;
@@ -91,11 +92,27 @@ public:
     [[nodiscard]] std::vector<ReceivedPart> passed() override;
     [[nodiscard]] bool reachable(tokens::Node node) override;
 
+    [[nodiscard]] HandoverTransport* handover() noexcept override { return this; }
+    void offer(tokens::Node to, const protocol::HandoverOffer& offer) override;
+    void reply(tokens::Node to, const protocol::HandoverReply& reply) override;
+    void hand_over(tokens::Node to, std::uint64_t number, std::vector<std::byte> bytes) override;
+    [[nodiscard]] std::vector<From<protocol::HandoverOffer>> offers() override;
+    [[nodiscard]] std::vector<From<protocol::HandoverReply>> replies() override;
+    [[nodiscard]] std::vector<From<protocol::HandoverPart>> handed_over() override;
+    [[nodiscard]] std::vector<From<std::uint64_t>> withdrawals() override;
+    [[nodiscard]] bool has_ended(tokens::Node node) override;
+    void hold(tokens::Node node, bool holds) override;
+    [[nodiscard]] std::string name_of(tokens::Node node) override;
+
 private:
     struct Peer {
         std::unique_ptr<PeerLink> link;
         std::int64_t heard_ns = 0;
         bool told_gone = false;
+        // The end of the link proves the end of the daemon; see has_ended().
+        bool proved_gone = false;
+        bool held = false;   // see hold()
+        std::string name{};  // the address by which it was introduced
     };
 
     PeerConnections(OwnFd listener, OwnFd epoll, std::string address, const ClusterPlace& seat,
@@ -124,8 +141,11 @@ private:
     void adopt(std::unique_ptr<PeerLink> link);
     void poll_strangers();
     void fail_to_reach(const PeerLink& link, const Whence& whence, std::int64_t now);
+    [[nodiscard]] static bool proves_end(const PeerLink& link, std::int64_t unheard_ns);
     void poll_peer(Peer& peer, tokens::Node node);
     void take(tokens::Node from, protocol::PeerWord word);
+    // False: the message is of another kind.
+    bool take_handover(tokens::Node from, protocol::PeerWord& word);
     void send_at_once(tokens::Node to, const protocol::PeerWord& word);
     [[nodiscard]] PeerLink* link_to(tokens::Node node);
     [[nodiscard]] bool silent(const Peer& peer, std::int64_t now_ns) const;
@@ -154,6 +174,10 @@ private:
     std::vector<PeerMessage> messages_;
     std::vector<Request> requests_;
     std::vector<ReceivedPart> passed_;
+    std::vector<From<protocol::HandoverOffer>> offers_;
+    std::vector<From<protocol::HandoverReply>> replies_;
+    std::vector<From<protocol::HandoverPart>> handed_over_;
+    std::vector<From<std::uint64_t>> withdrawals_;
     std::vector<tokens::Node> gone_;
     std::vector<std::string> complaints_;
     std::int64_t said_alive_ns_ = 0;

@@ -4,6 +4,7 @@
 #include "foundation/base/atomics.hpp"
 #include "foundation/base/contracts.hpp"
 #include "foundation/base/error_number.hpp"
+#include "pool/cluster/handover/handover_storage.hpp"
 #include "pool/daemon/requests/request_context.hpp"
 #include "pool/daemon/status/meter.hpp"
 
@@ -42,7 +43,8 @@ NextStep OpenFileRequest::begin(const protocol::ClientQuestion& question,
                                       OpenWish{.path = std::string{question.path.data()},
                                                .access = access,
                                                .durable_name = daemon.journal.writer != nullptr,
-                                               .only_known = budget.is_spent(newest)},
+                                               .only_known = budget.is_spent(newest),
+                                               .hands_over = daemon.hands_over()},
                                       daemon.options.storage);
     if (daemon.options.through) {
         reason_ = pool::ThroughReason::asked;
@@ -117,6 +119,14 @@ void OpenFileRequest::read_from_peers(pool::DaemonFile& file) const {
     };
 }
 
+void OpenFileRequest::write_by_peer(pool::DaemonFile& file, const FileOpening& opening) const {
+    auto& client = context().daemon.handover_client;
+    if (client && file.storage && opening.for_others()) {
+        file.storage = std::make_unique<cluster::HandoverStorage>(std::move(file.storage), *client,
+                                                                  *opening.for_others());
+    }
+}
+
 void OpenFileRequest::choose_reason(const pool::DaemonFile& file, pool::AccessMode access) {
     if ((file.rule.past || file.has_short_files) && reason_ == pool::ThroughReason::none) {
         reason_ = pool::ThroughReason::asked;
@@ -160,6 +170,7 @@ NextStep OpenFileRequest::register_file() {
     choose_reason(*file, opening->access());
     const ports::FileIdentity identity = file->identity;
     std::shared_ptr<StorageMeter> meter = daemon.statistics.meter_of(identity);
+    write_by_peer(*file, *opening);
     if (file->storage) {
         file->storage = std::make_unique<MeteredStorage>(
             std::move(file->storage), meter, daemon.statistics.busy(), daemon.clocks.steady);

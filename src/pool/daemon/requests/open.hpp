@@ -48,6 +48,8 @@ private:
     void choose_reason(const pool::DaemonFile& file, pool::AccessMode access);
     // Lets the file's read-ahead ask another node that has read the same bytes.
     void read_from_peers(pool::DaemonFile& file) const;
+    // Has the file drained by the node that writes for this one.
+    void write_by_peer(pool::DaemonFile& file, const FileOpening& opening) const;
     // Closes the file for a client that maps no memory of the pool.
     void close_if_unmapped() const;
 

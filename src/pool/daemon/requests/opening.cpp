@@ -6,6 +6,7 @@
 #include "foundation/kernel/calls.hpp"
 #include "foundation/kernel/descriptor_names.hpp"
 #include "foundation/kernel/local_file_systems.hpp"
+#include "pool/daemon/handover/open_for_others.hpp"
 #include "pool/daemon/replay/replay_files.hpp"
 #include "storage/layout/files/files.hpp"
 #include "storage/layout/stripes.hpp"
@@ -211,6 +212,12 @@ void FileOpening::run() {
     if (file && kernel::fstatfs(received_.get(), &system) == 0) {
         file->local = kernel::is_local(system);
         file->room = adapters::room_of(system);
+        const bool hands_over =
+            wish_.hands_over == OpenWish::HandsOver::anywhere ||
+            (wish_.hands_over == OpenWish::HandsOver::where_safe && kernel::is_coherent(system));
+        if (hands_over && file->storage) {
+            for_others_ = file_for_others(received_, file->place);
+        }
     }
     mount_ = mount();
     received_ = OwnFd{};

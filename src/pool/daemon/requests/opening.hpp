@@ -5,6 +5,7 @@
 #include "foundation/base/own_fd.hpp"
 #include "foundation/base/result.hpp"
 #include "foundation/base/yielding.hpp"
+#include "pool/cluster/handover/handover_client.hpp"
 #include "pool/core/pool.hpp"
 #include "storage/uring/open.hpp"
 
@@ -27,6 +28,9 @@ struct OpenWish {
     // The daemon is short of descriptors: the file only becomes known to the pool, without being
     // opened.
     bool only_known = false;
+    // Whether the file is handed over to the node that writes for this one, if it is opened for
+    // writing: not, on file systems that show all nodes the same bytes at once, or on any.
+    enum class HandsOver { no, where_safe, anywhere } hands_over = HandsOver::no;
 };
 
 // The access that a client asks for, as far as its descriptor allows it.
@@ -57,6 +61,11 @@ public:
     // sleeps, since waking up takes longer than most openings.
     [[nodiscard]] bool over_within(std::chrono::nanoseconds time, CoreYielding& yielding);
     [[nodiscard]] pool::AccessMode access() const noexcept { return wish_.access; }
+    // What the node that writes for this one has to know of the file; nullopt: it is not handed
+    // over. Contract: run() is over.
+    [[nodiscard]] const std::optional<cluster::FileForOthers>& for_others() const noexcept {
+        return for_others_;
+    }
     // The opened file, or why it could not be opened. Contract: called once, after run() is over.
     [[nodiscard]] Result<pool::DaemonFile> take();
 
@@ -70,6 +79,7 @@ private:
     // Written by run(), and read by others only once `over_` is set.
     std::optional<Result<pool::DaemonFile>> file_;
     std::uint64_t mount_ = 0;  // likewise; of the received descriptor, once that is closed
+    std::optional<cluster::FileForOthers> for_others_;  // likewise
 };
 
 }  // namespace forebay::daemon

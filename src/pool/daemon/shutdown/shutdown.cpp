@@ -38,6 +38,7 @@ bool DaemonShutdown::close_before_the_job_ends() {
                                          daemon_.pool.counts().drained_bytes);
     if (passed) {
         daemon_.pool.close_down(pool::ThroughReason::job_ends);
+        daemon_.refuse_handovers();
     }
     return passed;
 }
@@ -47,6 +48,7 @@ void DaemonShutdown::begin() {
         return;
     }
     daemon_.pool.close_down(pool::ThroughReason::closing);
+    daemon_.refuse_handovers();
     draining_ = daemon_.tickets.drain_all();
 }
 
@@ -63,8 +65,8 @@ void DaemonShutdown::look_for_end_of_draining(std::span<const ReturnedTicket> re
 }
 
 bool DaemonShutdown::drained_as_far_as_possible() const {
-    return !daemon_.pool.closes_under_way() && daemon_.tickets.openings_under_way() == 0 &&
-           daemon_.pool.all_taken() &&
+    return !daemon_.writes_for_others() && !daemon_.pool.closes_under_way() &&
+           daemon_.tickets.openings_under_way() == 0 && daemon_.pool.all_taken() &&
            std::ranges::all_of(daemon_.statistics.slots(), [&](std::uint32_t slot) {
                const pool::FileSlot& file = daemon_.directory.files[slot];
                // A file that is written through is written by the clients themselves. A file with

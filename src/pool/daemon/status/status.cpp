@@ -153,6 +153,8 @@ std::string status_document(const pool::Directory& directory, const SharedLogMem
                      {"read_ahead", header.fetched_bytes.load(relaxed)},
                      {"read_from_nodes", moment.from_nodes},
                      {"passed_to_nodes", moment.to_nodes},
+                     {"written_by_nodes", moment.handed_over},
+                     {"written_for_nodes", moment.for_others},
                      {"lag", lag},
                      {"oldest_seconds", oldest},
                      {"storage_seconds", storage_seconds},

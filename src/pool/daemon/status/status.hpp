@@ -33,6 +33,8 @@ struct StatusMoment {
     std::string durability_ended = {};
     std::int64_t from_nodes = 0;   // bytes of files that this node has read from other nodes
     std::int64_t to_nodes = 0;     // … and other nodes from this one
+    std::int64_t handed_over = 0;  // bytes of this node that another one has written for it
+    std::int64_t for_others = 0;   // bytes of other nodes that this one has written for them
     std::size_t clients_high = 0;  // the most processes that used the pool at a time
     std::vector<CountSample> samples = {};  // empty: the document has none
 };
