@@ -99,7 +99,7 @@ TEST_ALL = (
     Step("fuzz", ("tools/ci/fuzz.sh",), 1200, beside=True, idle=True),
     Step("memory-order", ("tools/ci/memory_order.sh",), 900, beside=True, idle=True),
     Step("aarch64", ("tools/ci/aarch64.sh",), 3600, beside=True, idle=True),
-    Step("sim", ("tools/ci/sim.sh", "all"), 1800, needs=("release",), beside=True, idle=True),
+    Step("sim", ("tools/ci/sim.sh", "all"), 5400, needs=("release",), beside=True, idle=True),
     Step("tidy", ("tools/ci/tidy.sh",), 3600, needs=("release",), beside=True, idle=True),
 )
 

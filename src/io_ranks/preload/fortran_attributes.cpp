@@ -86,8 +86,10 @@ void forebay_fortran_comm_set_attr(int* comm, int* key, void* value, int* error)
 #pragma GCC visibility push(default)
 
 // MPICH's own: `kind` says in which of C's and Fortran's ways the value is wanted.
+// NOLINTNEXTLINE(readability-identifier-naming)
 int MPII_Comm_get_attr(MPI_Comm comm, int key, void* value, int* found, int kind) noexcept;
 
+// NOLINTNEXTLINE(readability-identifier-naming)
 int MPII_Comm_get_attr(MPI_Comm comm, int key, void* value, int* found, int kind) noexcept {
     using Call = int (*)(MPI_Comm comm, int key, void* value, int* found, int kind);
     const auto next = reinterpret_cast<Call>(next_function("MPII_Comm_get_attr"));
