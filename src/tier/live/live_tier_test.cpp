@@ -17,6 +17,7 @@
 #include <string>
 #include <string_view>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/xattr.h>
 #include <thread>
 #include <unistd.h>
@@ -156,7 +157,7 @@ protected:
         std::promise<pid_t> thread;
         auto held = tier.hold_names();
         auto ended = std::async(std::launch::async, [&] {
-            thread.set_value(::gettid());
+            thread.set_value(static_cast<pid_t>(::syscall(SYS_gettid)));
             return tier.move_now(path_);
         });
         wait_until_asleep(thread.get_future().get());
