@@ -102,12 +102,12 @@ def test_what_probing_says_to_do_next_runs_as_it_is_printed(folder: Path) -> Non
 def test_what_a_report_says_to_do_next_runs_as_it_is_printed(mpi: m.Mpi, folder: Path) -> None:
     """Where the advice was to keep everything, verify said that there was nothing to verify."""
     shell = Shell(folder, mpi)
-    log = folder / "two ranks.darshan"
-    log.write_bytes((LOGS / "tinycoll-2x1000x1024.darshan").read_bytes())
+    log = folder / "four ranks.darshan"
+    log.write_bytes((LOGS / "case-tinycoll.darshan").read_bytes())
     lines = shell.run(f"forebay report {shlex.quote(str(log))}").splitlines()
     at = next(number for number, line in enumerate(lines) if line.startswith("To prove it"))
     advise, verify = lines[at + 1 : at + 3]
-    ensure("collective writes of 1.00 KiB by each rank" in lines[at - 1], lines[at - 1])
+    ensure("collective writes of 16 B by each rank" in lines[at - 1], lines[at - 1])
     with m.cores(mpi, RANKS):
         ensure("nothing is known to set" in shell.run(advise), advise)
         own = verify.replace("DIR", f"{folder / 'out'} --pairs 6")
