@@ -11,7 +11,7 @@ tools/ci/build.sh "$preset"
 export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-2}
 chosen=()
 name=$preset
-# Exhaustive: each takes 10 to 60 s under ASan, and a second or two without.
+# Exhaustive: each takes 10 to 60 s under ASan, and one to nine without.
 slow=Stop.AFileLeavesWithoutWaitingForWhoIsSuspended:Kill.AtAnyStepWhileItWaitsForMemory
 slow+=:Seeds/Crash.'*':Rings/EveryOrder.'*/53':WindowedTransfer.PieceLengthsOfBothSides
 # 100 s without a sanitizer; twelve cases of the same kind are left.

@@ -169,6 +169,14 @@ protected:
         return ended.get();
     }
 
+    int order_and_remove(LiveTier& tier) const {
+        const OwnFd fd{::open(path_.c_str(), O_PATH | O_CLOEXEC)};
+        return order(tier, [&] {
+            std::filesystem::remove(path_);
+            tier.unlinked(fd.get());
+        });
+    }
+
 private:
     static void wait_until_asleep(pid_t thread) {
         const std::string file = "/proc/self/task/" + std::to_string(thread) + "/stat";
@@ -181,26 +189,14 @@ private:
 TEST_F(OrderTest, EndsWhenTheFileIsRemoved) {
     const auto tier = start("fast/one", kept);
     write(*tier, "new");
-    const OwnFd fd{::open(path_.c_str(), O_PATH | O_CLOEXEC)};
-    EXPECT_EQ(order(*tier,
-                    [&] {
-                        std::filesystem::remove(path_);
-                        tier->unlinked(fd.get());
-                    }),
-              0);
+    EXPECT_EQ(order_and_remove(*tier), 0);
 }
 
 TEST_F(OrderTest, EndsWhenAFileIsRemovedThatAProgramHasOpen) {
     const auto tier = start("fast/one", kept);
     Program program{*tier, path_, O_WRONLY | O_CREAT | O_TRUNC};
     program.write("new");
-    const OwnFd fd{::open(path_.c_str(), O_PATH | O_CLOEXEC)};
-    EXPECT_EQ(order(*tier,
-                    [&] {
-                        std::filesystem::remove(path_);
-                        tier->unlinked(fd.get());
-                    }),
-              0);
+    EXPECT_EQ(order_and_remove(*tier), 0);
 }
 
 TEST_F(OrderTest, FailsWhenAnOpenFindsThatSomebodyElseHasChangedTheFile) {

@@ -55,11 +55,16 @@ std::shared_ptr<LiveFile> LiveTier::choose() {
         list_.mark_all_changed();
     }
     const PlaceRoom place = room();
-    const auto name = moves_.take_next(
-        list_,
-        {.now_ns = clock_.now_ns(), .pressed = place.used > place.high(), .job_ends = finishes},
-        [this, finishes](const ReplicaName& one) { return waiting_file(one, finishes); });
-    return name ? find(*name) : nullptr;
+    for (;;) {
+        const auto name = moves_.take_next(
+            list_,
+            {.now_ns = clock_.now_ns(), .pressed = place.used > place.high(), .job_ends = finishes},
+            [this, finishes](const ReplicaName& one) { return waiting_file(one, finishes); });
+        std::shared_ptr<LiveFile> file = name ? find(*name) : nullptr;
+        if (!name || file) {
+            return file;
+        }  // else it has been removed since, and others may wait
+    }
 }
 
 WaitingFile LiveTier::waiting_file(const ReplicaName& name, bool finishes) {
