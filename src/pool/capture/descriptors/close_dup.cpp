@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
-#include <optional>
 #include <utility>
 
 namespace forebay::capture {
@@ -51,19 +50,17 @@ int report_at_close(CapturedFile place) noexcept {
     return wrote && lives ? arrives(place.file.file()) : error_of(place);
 }
 
-// The description to which a descriptor refers, during a call that takes it away: no other thread
-// moves its offset in the kernel meanwhile, which by this descriptor would soon be another file's.
-class OffsetKept {
-public:
-    explicit OffsetKept(const FileDescription* one) noexcept {
-        if (one != nullptr && one->offset.load(std::memory_order_acquire) == in_kernel) {
-            lock_.emplace(*one);
-        }
+// Calls `act`, which takes a descriptor away from `held`, the description to which it refers (or
+// from none). No other thread moves the offset of `held` in the kernel meanwhile, which by this
+// descriptor would soon be another file's.
+template <class Act>
+auto with_offset_kept(const HeldDescription& held, const Act& act) noexcept {
+    if (held && held->offset.load(std::memory_order_acquire) == in_kernel) {
+        const OffsetLock until_taken_away{*held};
+        return act();
     }
-
-private:
-    std::optional<OffsetLock> lock_;
-};
+    return act();
+}
 
 // Stores in the table that `to` refers to the description of `from`, or to none. Returns the
 // description to which it did so before, for the caller to let go; null: none.
@@ -125,8 +122,7 @@ int make_room(int fd, int other, int flags) noexcept {
 // nothing, by now.
 FileDescription* take(int fd) noexcept {
     const HeldDescription held{fd};
-    const OffsetKept until_taken{held ? &*held : nullptr};
-    return descriptors.take(fd);
+    return with_offset_kept(held, [&]() noexcept { return descriptors.take(fd); });
 }
 
 // For dup2 and dup3.
@@ -148,11 +144,10 @@ int replace(int fd, int other, int flags, const Real& real) noexcept {
     const HeldDescription replaced{other};
     FileDescription* gone = nullptr;
     int done = -1;
-    {
-        const OffsetKept until_replaced{replaced ? &*replaced : nullptr};
+    with_offset_kept(replaced, [&]() noexcept {
         done = real();
         gone = done >= 0 ? refer(from, other) : nullptr;
-    }
+    });
     if (done >= 0) {
         const int before = errno;
         finish_sharing(from, other, gone);
