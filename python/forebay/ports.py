@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # a program would wait for these
 @frozen
 class NativeLibraries:
     """The preload stub, and by MPI family, as far as they were built, the cores beside it and the
-    libraries that carve out I/O ranks."""
+    libraries that cut I/O ranks off."""
 
     folder: Path
     stub: Path
@@ -169,8 +169,8 @@ class Records(Protocol):
         """The record from byte `offset` on; empty if there is no file."""
 
     def cut_worlds(self, path: Path) -> Sequence[CutWorld]:
-        """The MPI worlds out of which I/O ranks were carved, as their ranks have noted beside the
-        record; the note is removed."""
+        """The MPI worlds that were cut into compute and I/O ranks, as their ranks have noted beside
+        the record; the note is removed."""
 
     def append(self, path: Path, run: RunRecord) -> None:
         """Appends the line of a whole run. Raises RecordError if the file cannot be written."""

@@ -116,10 +116,10 @@ class ImaginedLibraries:
         if self.missing:
             raise SetupError("cannot find libforebay_mpi.so (not in /opt). Build it.")
         cores = {family: STUB.with_name(f"core_{family.value}.so") for family in self.cores}
-        carving = {
+        io_ranks = {
             family: STUB.parent / family.value / "libforebay_io_ranks.so" for family in self.cores
         }
-        return NativeLibraries(folder=STUB.parent, stub=STUB, cores=cores, io_ranks=carving)
+        return NativeLibraries(folder=STUB.parent, stub=STUB, cores=cores, io_ranks=io_ranks)
 
     def complaints(
         self, libraries: NativeLibraries, mpis: Sequence[LauncherFacts]

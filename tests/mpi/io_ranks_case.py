@@ -1,6 +1,6 @@
 """Tells what a program of mpi4py sees of its world, by groups, splits, attributes and windows, and
 by files that it writes. All goes into the folder that is the first argument. With the word
-"carved", it also has to be refused what begins other worlds."""
+"cut", it also has to be refused what begins other worlds."""
 
 import sys
 from pathlib import Path
@@ -118,7 +118,7 @@ def refused() -> None:
 for one in (groups, splits, attributes, messages, files):
     one()
 (folder / f"told.{rank}").write_text("\n".join(told) + "\n")
-if "carved" in sys.argv:
+if "cut" in sys.argv:
     refused()
 world.Barrier()
 if rank == 0:

@@ -16,7 +16,7 @@ def library_of(mpi: m.Mpi) -> Path:
     return m.LIBRARIES / mpi.family / IO_RANKS_NAME
 
 
-def carved(mpi: m.Mpi, io_ranks: int, spread: int = 1) -> Mapping[str, str]:
+def io_ranks_environment(mpi: m.Mpi, io_ranks: int, spread: int = 1) -> Mapping[str, str]:
     """The environment in which a program has I/O ranks, and nothing else of Forebay."""
     ensure(library_of(mpi).exists(), f"no {library_of(mpi)} (not built). Run `make build`.")
     return {

@@ -11,7 +11,7 @@ import pytest
 
 from suite import mpi as m
 from suite.clients_test import mpi4py_with_tests
-from suite.io_ranks import carved, forebay_run, same_files
+from suite.io_ranks import forebay_run, io_ranks_environment, same_files
 from suite.on import FULL
 from suite.typed import SYSTEM_PYTHON
 from suite.verdict import ensure
@@ -61,13 +61,13 @@ def _twice(
     """The program in a world of that size, with I/O ranks, and by the command, which puts a pool
     below it."""
     io_ranks, spread, seen = shape
-    for name in ("plain", "carved", "pooled"):
+    for name in ("plain", "cut", "pooled"):
         (folder / name).mkdir()
     m.run(mpi, seen, [*program, folder / "plain"], environment=more).ensure_success()
-    variables = {**carved(mpi, io_ranks, spread), **(more or {})}
-    words = [*program, folder / "carved", *tail]
+    variables = {**io_ranks_environment(mpi, io_ranks, spread), **(more or {})}
+    words = [*program, folder / "cut", *tail]
     m.run(mpi, seen + io_ranks, words, environment=variables).ensure_success()
-    same_files(folder / "plain", folder / "carved", count=count)
+    same_files(folder / "plain", folder / "cut", count=count)
     options = ["--io-ranks", io_ranks, "--spread", spread, "--pool", folder / "pooled"]
     ended = forebay_run(mpi, options, seen + io_ranks, *program, folder / "pooled", *tail)
     ended.ensure_success()
@@ -121,7 +121,7 @@ def test_mpi4py_sees_what_it_sees_in_a_world_of_that_size(
         own["LD_LIBRARY_PATH"] = str(folder / "lib")
     front = ["env", *(f"{name}={value}" for name, value in own.items())]
     program = [*front, python, m.SOURCES / "io_ranks_case.py"]
-    _twice(mpi, shape, program, folder, count=2 + 2 * shape[2], tail=["carved"])
+    _twice(mpi, shape, program, folder, count=2 + 2 * shape[2], tail=["cut"])
 
 
 @pytest.mark.full
@@ -133,7 +133,10 @@ def test_mpi4pys_own_tests_have_the_verdicts_of_a_world_of_that_size(folder: Pat
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     program = [SYSTEM_PYTHON, m.SOURCES / "mpi4py_case.py"]
-    for name, ranks, variables in (("plain", 3, {}), ("carved", 5, carved(m.OPEN_MPI, 2))):
+    for name, ranks, variables in (
+        ("plain", 3, {}),
+        ("cut", 5, io_ranks_environment(m.OPEN_MPI, 2)),
+    ):
         (folder / name).mkdir()
         words = [*program, folder / name, tests, *MPI4PYS_OWN]
         m.run(
@@ -141,4 +144,4 @@ def test_mpi4pys_own_tests_have_the_verdicts_of_a_world_of_that_size(folder: Pat
         ).ensure_success()
     told = (folder / "plain" / "out.txt").read_text().splitlines()
     ensure(sum(line.endswith(" 2: ok") for line in told) > 400, f"hardly any passed: {told[-5:]}")
-    same_files(folder / "plain", folder / "carved", count=1)
+    same_files(folder / "plain", folder / "cut", count=1)

@@ -55,7 +55,7 @@ def test_each_node_has_its_io_rank(asked: str, folder: Path) -> None:
     spread = "--spread 2" if asked == "2" else ""
     count = "-n 4 --ntasks-per-node=2" if asked == "2" else ""
     for _ in range(ATTEMPTS):
-        work = folder / "carved"
+        work = folder / "cut"
         work.mkdir(exist_ok=True)
         batch = Batch(folder)
         out = batch.submit(

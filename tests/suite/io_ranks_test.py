@@ -13,7 +13,7 @@ import generate_world_calls as generator
 import pytest
 
 from suite import mpi as m
-from suite.io_ranks import carved, forebay_run, library_of, same_files
+from suite.io_ranks import forebay_run, io_ranks_environment, library_of, same_files
 from suite.on import EACH, FULL, on
 from suite.typed import SYSTEM_PYTHON
 from suite.verdict import ensure
@@ -125,7 +125,7 @@ def test_a_c_program_sees_the_compute_ranks_only(mpi: m.Mpi, shape: Shape, folde
     program = m.build(mpi, "io_ranks.c")
     for name, ranks, variables in (
         ("plain", seen, {}),
-        ("carved", seen + io_ranks, carved(mpi, io_ranks, spread)),
+        ("cut", seen + io_ranks, io_ranks_environment(mpi, io_ranks, spread)),
     ):
         (folder / name).mkdir()
         words = [program, folder / name, seen]
@@ -133,7 +133,7 @@ def test_a_c_program_sees_the_compute_ranks_only(mpi: m.Mpi, shape: Shape, folde
         ensure(f"saw {seen}\n" in ended.text, ended.tail)
         ends = re.findall("deleted (.*)", ended.text)
         ensure(ends == ["its own", "the world's"], f"attributes at the end: {ends}")
-    same_files(folder / "plain", folder / "carved", count=1)
+    same_files(folder / "plain", folder / "cut", count=1)
 
 
 @pytest.mark.parametrize(
@@ -153,12 +153,12 @@ def test_a_fortran_program_sees_the_compute_ranks_only(
     mpi: m.Mpi, binding: str, folder: Path
 ) -> None:
     program = m.build(mpi, f"io_ranks_{binding}.f90")
-    for name, ranks, variables in (("plain", 2, {}), ("carved", 3, carved(mpi, 1))):
+    for name, ranks, variables in (("plain", 2, {}), ("cut", 3, io_ranks_environment(mpi, 1))):
         (folder / name).mkdir()
         words = [program, folder / name, "2"]
         ended = m.run(mpi, ranks, words, environment=variables).ensure_success()
         ensure("saw 2\n" in ended.text, ended.tail)
-    same_files(folder / "plain", folder / "carved", count=2)
+    same_files(folder / "plain", folder / "cut", count=2)
 
 
 PYTHON = """
@@ -189,7 +189,7 @@ def test_mpi4py_sees_the_compute_ranks_only(mpi: m.Mpi, python: str, folder: Pat
     own = {"MPI4PY_MPIABI": mpi.family}
     if mpi is m.MPICH:
         own["LD_LIBRARY_PATH"] = str(folder / "lib")
-    variables = {**carved(mpi, 2), **own}
+    variables = {**io_ranks_environment(mpi, 2), **own}
     ended = m.run(mpi, 5, [python, "-c", PYTHON, folder], environment=variables)
     ensure("saw 3\n" in ended.ensure_success().text, ended.tail)
     ensure((folder / "out").read_bytes() == b"".join(bytes([n]) * 1000 for n in range(3)), "bytes")
@@ -198,7 +198,7 @@ def test_mpi4py_sees_the_compute_ranks_only(mpi: m.Mpi, python: str, folder: Pat
 def _end(mpi: m.Mpi, way: str, io_ranks: int) -> tuple[int, str]:
     """The status of three ranks of the program, and what was printed."""
     program = m.build(mpi, "io_ranks_ends.c")
-    variables = {"LD_PRELOAD": "", **(carved(mpi, io_ranks) if io_ranks else {})}
+    variables = {"LD_PRELOAD": "", **(io_ranks_environment(mpi, io_ranks) if io_ranks else {})}
     words = [program, way, "3"]
     ended = m.run(mpi, 3 + io_ranks, words, environment=variables, seconds_max=60)
     ensure(not ended.late, f"{way} hangs:\n{ended.tail}")
@@ -233,7 +233,9 @@ def test_what_would_bring_other_worlds_is_refused(mpi: m.Mpi) -> None:
 @EACH
 def test_a_world_that_cannot_be_cut_is_left_whole(mpi: m.Mpi) -> None:
     program = m.build(mpi, "io_ranks_ends.c")
-    ended = m.run(mpi, 3, [program, "early", "3"], environment=carved(mpi, 2)).ensure_success()
+    ended = m.run(
+        mpi, 3, [program, "early", "3"], environment=io_ranks_environment(mpi, 2)
+    ).ensure_success()
     ensure(ended.text.count("there are no I/O ranks") == 1, ended.tail)
 
 
@@ -242,7 +244,9 @@ def test_a_world_that_cannot_be_cut_is_left_whole(mpi: m.Mpi) -> None:
 def test_an_mpi_of_another_version_is_left_alone(mpi: m.Mpi) -> None:
     """It has functions that take a communicator and that the library does not know."""
     program = m.build(mpi, "io_ranks_ends.c")
-    ended = m.run(mpi, 4, [program, "early", "4"], environment=carved(mpi, 1)).ensure_success()
+    ended = m.run(
+        mpi, 4, [program, "early", "4"], environment=io_ranks_environment(mpi, 1)
+    ).ensure_success()
     ensure(ended.text.count("there are no I/O ranks") == 1, ended.tail)
 
 
@@ -255,7 +259,9 @@ def test_a_program_with_an_mpi_function_of_its_own_is_left_alone(mpi: m.Mpi) -> 
         m.BUILD / "bin" / mpi.name,
         target="io_ranks_own_size",
     )
-    ended = m.run(mpi, 4, [program, "early", "4"], environment=carved(mpi, 1)).ensure_success()
+    ended = m.run(
+        mpi, 4, [program, "early", "4"], environment=io_ranks_environment(mpi, 1)
+    ).ensure_success()
     ensure(ended.text.count("has its MPI functions") == 1, ended.tail)
 
 
@@ -270,27 +276,27 @@ def _forebay_run(
 
 @EACH
 def test_the_command_carves_them_out_and_serves_them_by_a_pool(mpi: m.Mpi, folder: Path) -> None:
-    for name in ("plain", "carved"):
+    for name in ("plain", "cut"):
         (folder / name).mkdir()
     program = m.build(mpi, "io_ranks.c")
     m.run(mpi, 3, [program, folder / "plain", "3"]).ensure_success()
-    options = ["--io-ranks", "1", "--pool", str(folder / "carved")]
-    text = _forebay_run(mpi, options, 4, program, folder / "carved", "3")
+    options = ["--io-ranks", "1", "--pool", str(folder / "cut")]
+    text = _forebay_run(mpi, options, 4, program, folder / "cut", "3")
     ensure("I/O ranks: 1 of 4; the program saw 3 ranks" in text, text)
     ensure("through the pool: " in text and "there were no I/O ranks" not in text, text)
-    same_files(folder / "plain", folder / "carved", count=1)
+    same_files(folder / "plain", folder / "cut", count=1)
 
 
 @pytest.mark.full
 def test_a_netcdf_file_is_that_of_as_many_plain_ranks(folder: Path) -> None:
     program = m.build(m.OPEN_MPI, "output_pnetcdf.c", libraries=["-lpnetcdf"])
-    for name in ("plain", "carved"):
+    for name in ("plain", "cut"):
         (folder / name).mkdir()
     m.run(m.OPEN_MPI, 4, [program, folder / "plain" / "x.nc"]).ensure_success()
-    options = ["--io-ranks", "2", "--spread", "2", "--pool", str(folder / "carved")]
-    text = _forebay_run(m.OPEN_MPI, options, 6, program, folder / "carved" / "x.nc")
+    options = ["--io-ranks", "2", "--spread", "2", "--pool", str(folder / "cut")]
+    text = _forebay_run(m.OPEN_MPI, options, 6, program, folder / "cut" / "x.nc")
     ensure("I/O ranks: 2 of 6; the program saw 4 ranks" in text, text)
-    same_files(folder / "plain", folder / "carved", count=1)
+    same_files(folder / "plain", folder / "cut", count=1)
 
 
 ABORTING = """

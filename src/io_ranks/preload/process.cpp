@@ -202,7 +202,7 @@ void begin_world() noexcept {
         be_io_rank();
     }
     state.is_cut = true;
-    dress(state.mpi, state.world);
+    say_new_size(state.mpi, state.world);
     free_world_at_last();
     std::atexit(&at_exit);
     if (state.world.role.number == 0) {

@@ -136,7 +136,7 @@ void give_back(const MpiCalls& mpi, CutWorld& world) noexcept {
     mpi.comm_free(&world.control);
 }
 
-void dress(const MpiCalls& mpi, const CutWorld& world) noexcept {
+void say_new_size(const MpiCalls& mpi, const CutWorld& world) noexcept {
     mpi.comm_set_name(world.own, const_cast<char*>("MPI_COMM_WORLD"));
     RankPlacement now;
     now.size = compute_ranks(world.shape);

@@ -33,7 +33,7 @@ struct CutWorld {
 void give_back(const MpiCalls& mpi, CutWorld& world) noexcept;
 
 // Names, variables and predefined objects that say how large the world is.
-void dress(const MpiCalls& mpi, const CutWorld& world) noexcept;
+void say_new_size(const MpiCalls& mpi, const CutWorld& world) noexcept;
 
 // A compute rank leaves: its I/O rank is told. Not collective.
 void take_leave(const MpiCalls& mpi, const CutWorld& world) noexcept;

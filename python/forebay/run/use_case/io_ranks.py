@@ -1,5 +1,5 @@
 """Plans the I/O ranks of a run: whether they can be had with this launcher and these programs, the
-library that carves them out of MPI_COMM_WORLD, and what the ranks are told."""
+library that cuts them off MPI_COMM_WORLD, and what the ranks are told."""
 
 from __future__ import annotations
 

@@ -145,7 +145,7 @@ def plan_run(request: RunRequest, world: RunWorld) -> RunPlan:
     is_enabled = _value(effective, "enabled") != "false"
     on = plan_nodes(effective, _launching(line, world), world)
     asked = request.io_ranks if is_enabled else None
-    carved = _io_ranks(asked, line, programs, world, record=kept, nodes=on.nodes)
+    io_ranks = _io_ranks(asked, line, programs, world, record=kept, nodes=on.nodes)
     paths = _pool_paths(request, effective, world) if is_enabled else ()
     inside = look_around(paths, request.command, world)
     if inside is not None:
@@ -164,12 +164,12 @@ def plan_run(request: RunRequest, world: RunWorld) -> RunPlan:
     ):
         library += f":{world.pools.library()}"
     warnings += _pool_warnings(request.command, world, on.nodes) if paths else ()
-    library = f"{carved.library}:{library}" if carved else library
+    library = f"{io_ranks.library}:{library}" if io_ranks else library
     # These come last, since they create folders, which a failed plan must not leave behind.
     pool = _pool_plan(paths, on, mount, world)
     record = kept or _temporary_record(world)
     variables = {**_variables(request, world, settings_file, record, effective), **through}
-    variables.update(carved.variables if carved else {})
+    variables.update(io_ranks.variables if io_ranks else {})
     forwarding = Forwarding(
         library=library,
         preload=compose_preload(library, world.environment.get(PRELOAD_VARIABLE)),
@@ -186,7 +186,7 @@ def plan_run(request: RunRequest, world: RunWorld) -> RunPlan:
         is_enabled=is_enabled,
         warnings=warnings,
         pool=pool,
-        io_ranks=carved,
+        io_ranks=io_ranks,
         ranks=_ranks(line, world),
         inside=inside.reason if inside else None,
         command=request.command,
