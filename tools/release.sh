@@ -51,6 +51,14 @@ is_newer() {  # than every tag
 
 has_no_tag() { ! git rev-parse -q --verify "refs/tags/v$version" > /dev/null; }
 
+has_an_address() {  # of the project and of who looks after it, in packages and recipes
+    local found
+    found=$(git grep -nE 'forebay@localhost|https://forebay\.invalid' -- packaging) || return 0
+    echo "$found"
+    echo "these stand for addresses. Write those of the project."
+    return 1
+}
+
 version=$(sed -n 's/^__version__ = "\(.*\)"$/\1/p' python/forebay/__init__.py)
 python=python3
 if [[ -x .venv/bin/python ]]; then python=.venv/bin/python; fi
@@ -61,6 +69,7 @@ check "the version is said once, and repeated rightly" \
 check "CHANGELOG.md has this version's date" has_a_date
 check "the version is newer than all tags" is_newer
 check "there is no tag v$version yet" has_no_tag
+check "packages and recipes have the project's addresses" has_an_address
 if ((failed)); then
     echo "Not to be released. RELEASING.md says what to do; the tests have not been run."
     exit 1

@@ -26,7 +26,8 @@ def tree(tmp_path: Path) -> Path:
     (tmp_path / version.SOURCE).write_text('__version__ = "0.1.0"\n')
     for name in version.REPEATS:
         path = tmp_path / name
-        path.write_text(path.read_text().replace(_version_here(), "0.1.0"))
+        text = path.read_text().replace(_version_here(), "0.1.0")
+        path.write_text(text.replace("forebay.invalid", "forebay.example.org"))
     (tmp_path / "CHANGELOG.md").write_text(DATED)
     for name in version.SHIPPED:
         (tmp_path / name).write_text("\n")
@@ -77,6 +78,7 @@ def test_what_is_ready_is_tagged_once_and_only_when_told_to(tree: Path) -> None:
             "project(forebay VERSION 0.0.9)\n",
             "CMakeLists.txt:1: a second",
         ),
+        ("packaging/rpm/forebay.spec", "URL: https://forebay.invalid\n", "stand for addresses"),
     ],
 )
 def test_what_is_not_ready_is_named(tree: Path, file: str, text: str, told: str) -> None:

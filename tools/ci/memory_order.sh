@@ -6,4 +6,4 @@ cd "$(dirname "$0")/../.."
 tools/ci/packages.sh all
 export CARGO_TARGET_DIR=$PWD/build/memory_order
 cargo test --locked --quiet --manifest-path tests/memory_order/Cargo.toml \
-    | sed 's/^\(test result: .*\) passed; \([0-9]*\) failed;.*/\1 passed, \2 failed/'
+    | sed 's/^test result: .* \([0-9]*\) passed; \([0-9]*\) failed;.*/\1 passed, \2 failed/'
