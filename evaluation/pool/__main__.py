@@ -6,8 +6,8 @@ burst       2 ranks × 10 steps × 64 MiB with time to compute between (--comput
 requests    burst without time to compute: until all is written with 1, 2, 4 and 8 requests at a
             time to each target, and with as many as the daemon finds (pool_requests_in_flight)
 calls       nanoseconds of a 4 KiB write and read on tmpfs
-bystanders  git status, gcc and python, which touch no pool path, with the library preloaded, and
-            with an empty one
+bystanders  true, git status, gcc and python, which touch no pool path, with the library preloaded,
+            and with an empty one
 transfers   the loads of the block cache of 2022: sequential 128 KiB and random 8 KiB transfers of
             1, 4 and 16 processes, plain and with windows of 16 MiB and 1 GiB, in the pool's way
             and in that of the paper (pool_consistency)
