@@ -66,6 +66,9 @@ ssize_t pwritev(int fd, const iovec* pieces, int count, off_t at) noexcept {
 }
 int fsync(int fd) noexcept { return status(SYS_fsync, fd); }
 int fdatasync(int fd) noexcept { return status(SYS_fdatasync, fd); }
+int sync_file_range(int fd, off_t at, off_t bytes, unsigned flags) noexcept {
+    return status(SYS_sync_file_range, fd, at, bytes, flags);
+}
 int fallocate(int fd, int mode, off_t at, off_t bytes) noexcept {
     return status(SYS_fallocate, fd, mode, at, bytes);
 }

@@ -38,6 +38,7 @@ ssize_t preadv(int fd, const iovec* pieces, int count, off_t at) noexcept;
 ssize_t pwritev(int fd, const iovec* pieces, int count, off_t at) noexcept;
 int fsync(int fd) noexcept;
 int fdatasync(int fd) noexcept;
+int sync_file_range(int fd, off_t at, off_t bytes, unsigned flags) noexcept;
 int fallocate(int fd, int mode, off_t at, off_t bytes) noexcept;
 int ftruncate(int fd, off_t bytes) noexcept;
 

@@ -125,7 +125,10 @@ DaemonOptions daemon_options(const UserSettings& settings, const NodeFacts& arou
     daemon.pool.consistency =
         static_cast<pool::CacheConsistency>(settings.number(Setting::pool_consistency));
     // The setting's choices have the order of the enum, here and for pool_consistency above.
-    daemon.storage = static_cast<adapters::StoragePreference>(settings.number(Setting::storage));
+    daemon.storage =
+        pool::has_no_room_for_dirty_pages(around.memory)
+            ? adapters::StoragePreference::written_out
+            : static_cast<adapters::StoragePreference>(settings.number(Setting::storage));
     daemon.through = settings.text(Setting::pool_durability) == "global";
     daemon.pool.sync_to_journal = settings.text(Setting::pool_fsync) == "node";
     const std::int64_t told = settings.number(Setting::pool_job_end);

@@ -63,6 +63,7 @@ TEST(ServerOptions, AControlGroupBoundsTheCapAndThatIsSaid) {
     const DaemonOptions daemon = read({"--socket", "/s/x"}, settings, small)->daemon;
     EXPECT_EQ(daemon.pool.cap_bytes, 60 << 20);
     EXPECT_EQ(daemon.memory, small.memory);
+    EXPECT_EQ(daemon.storage, adapters::StoragePreference::written_out);
     EXPECT_THAT(daemon.notes, ElementsAre(HasSubstr("/cg/memory.max allows 120 MiB")));
     EXPECT_EQ(read({"--socket", "/s/x"}, settings)->daemon.pool.cap_bytes, gibibyte);
 }

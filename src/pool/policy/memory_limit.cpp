@@ -204,6 +204,10 @@ std::int64_t usual_cap(std::int64_t memory_bytes) noexcept {
     return memory_bytes <= 0 ? usual : std::max(std::min(usual, memory_bytes / 4), cap_least);
 }
 
+bool has_no_room_for_dirty_pages(const MemoryLimit& limit) noexcept {
+    return !limit.file.empty() && limit.bytes < dirty_room_min;
+}
+
 std::int64_t bounded_cap(std::int64_t wanted_bytes, const MemoryLimit& limit) noexcept {
     const std::int64_t most = limit.file.empty() ? wanted_bytes : limit.bytes / 2;
     return std::max(std::min(wanted_bytes, most), cap_least);

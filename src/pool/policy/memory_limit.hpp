@@ -40,6 +40,14 @@ struct MemoryLimit {
 [[nodiscard]] std::int64_t bounded_cap(std::int64_t wanted_bytes,
                                        const MemoryLimit& limit) noexcept;
 
+// Whether what the pool writes to files must not stay dirty in the page cache: the kernel counts
+// these pages to the cgroup, cannot drop them, and writes them out when it sees fit. With version 1
+// of the memory controller it kills programs where the cgroup is full of them.
+[[nodiscard]] bool has_no_room_for_dirty_pages(const MemoryLimit& limit) noexcept;
+
+// Below this (2 GiB). A larger cgroup holds what some seconds of draining leave dirty.
+inline constexpr std::int64_t dirty_room_min = std::int64_t{2} << 30;
+
 inline constexpr std::int64_t cap_least = std::int64_t{4} << 20;
 
 }  // namespace forebay::pool

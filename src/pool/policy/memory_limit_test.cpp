@@ -142,5 +142,12 @@ TEST(MemoryLimit, ACapThatSomebodyChoseStaysWithinAControlGroup) {
     EXPECT_EQ(bounded_cap(50 * mebibyte, group), 50 * mebibyte);
 }
 
+TEST(MemoryLimit, OnlyASmallControlGroupHasNoRoomForDirtyPages) {
+    const std::string file = "/cg/memory.limit_in_bytes";
+    EXPECT_TRUE(has_no_room_for_dirty_pages({.bytes = 120 * mebibyte, .file = file}));
+    EXPECT_FALSE(has_no_room_for_dirty_pages({.bytes = 2 * gibibyte, .file = file}));
+    EXPECT_FALSE(has_no_room_for_dirty_pages({.bytes = gibibyte}));
+}
+
 }  // namespace
 }  // namespace forebay::pool

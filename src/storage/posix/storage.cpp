@@ -55,9 +55,10 @@ Result<void> sync_file(int fd, const std::string& path) {
 
 class PosixStorage::Pool {
 public:
-    Pool(int fd, int threads) : fd_{fd} {
+    Pool(int fd, const PosixStorageOptions& options)
+        : fd_{fd}, move_{options.writes_out ? write_out : transfer} {
         const SignalsBlocked blocked;
-        for (int i = 0; i < threads; ++i) {
+        for (int i = 0; i < options.threads; ++i) {
             try {
                 threads_.emplace_back([this] { work(); });
             } catch (const std::system_error&) {
@@ -80,7 +81,7 @@ public:
 
     void submit(const ports::Request& request) {
         if (threads_.empty() || request.at_once) {
-            const ports::RequestCompletion completion = transfer(fd_, request);
+            const ports::RequestCompletion completion = move_(fd_, request);
             const std::scoped_lock lock{mutex_};
             finished_.push_back(completion);
             return;
@@ -115,14 +116,17 @@ private:
             const ports::Request request = waiting_.front();
             waiting_.pop_front();
             lock.unlock();
-            const ports::RequestCompletion completion = transfer(fd_, request);
+            const ports::RequestCompletion completion = move_(fd_, request);
             lock.lock();
             finished_.push_back(completion);
             answered_.notify_one();
         }
     }
 
+    using Move = ports::RequestCompletion (*)(int, const ports::Request&) noexcept;
+
     int fd_;
+    Move move_;
     std::mutex mutex_;
     std::condition_variable asked_;
     std::condition_variable answered_;
@@ -170,7 +174,7 @@ std::size_t PosixStorage::in_flight() {
 void PosixStorage::submit(const ports::Request& request) {
     expects(in_flight() < static_cast<std::size_t>(depth_max), "the depth is not exceeded");
     if (!pool_) {
-        pool_ = std::make_unique<Pool>(fd(), options_.threads);
+        pool_ = std::make_unique<Pool>(fd(), options_);
         owner_ = ::getpid();
     }
     ++in_flight_;

@@ -44,6 +44,9 @@ private:
 
 struct PosixStorageOptions {
     int threads = 2;
+    // Writes are complete when the device has them (transfer.hpp, write_out()), so that no more
+    // pages are dirty than are in flight.
+    bool writes_out = false;
 };
 
 class PosixStorage final : public DescriptorStorage {

@@ -4,6 +4,8 @@
 #include "storage/posix/file_world.hpp"
 
 #include <csignal>
+#include <fcntl.h>
+#include <optional>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,15 +19,21 @@ using ports::StorageContract;
 
 Opener with_threads(int threads) {
     return [threads](const std::string& path, IoDirection direction) {
-        return open_posix(path, direction, PosixStorageOptions{threads});
+        return open_posix(path, direction, PosixStorageOptions{.threads = threads});
     };
+}
+
+Result<std::unique_ptr<ports::FileStorage>> writing_out(const std::string& path,
+                                                        IoDirection direction) {
+    return open_posix(path, direction, PosixStorageOptions{.writes_out = true});
 }
 
 INSTANTIATE_TEST_SUITE_P(Posix, StorageContract,
                          testing::Values(file_world("Disk", disk_directory, with_threads(2)),
                                          file_world("Tmpfs", tmpfs_directory, with_threads(2)),
                                          file_world("OneThread", tmpfs_directory, with_threads(1)),
-                                         file_world("NoThread", tmpfs_directory, with_threads(0))),
+                                         file_world("NoThread", tmpfs_directory, with_threads(0)),
+                                         file_world("WrittenOut", disk_directory, writing_out)),
                          ports::world_name);
 
 TEST(PosixStorage, AFullDiskComesAsCompletion) {
@@ -33,6 +41,41 @@ TEST(PosixStorage, AFullDiskComesAsCompletion) {
     ASSERT_TRUE(storage.has_value());
     const ports::Batch batch{{extent(0, 100'000)}};
     EXPECT_EQ(ports::finish(**storage, IoDirection::write, batch.pieces()).system, ENOSPC);
+}
+
+// Pages of the file that the device does not have yet, by cachestat (Linux 6.5); nullopt: the
+// kernel does not tell.
+std::optional<std::uint64_t> pages_not_written_out(const std::string& path) {
+    constexpr long cachestat = 451;
+    struct {
+        std::uint64_t at = 0;
+        std::uint64_t bytes = 0;  // 0: to the end
+    } range;
+    struct {
+        std::uint64_t cached, dirty, in_writeback, evicted, recently_evicted;
+    } pages{};
+    const OwnFd fd{::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
+    if (::syscall(cachestat, fd.get(), &range, &pages, 0) != 0) {
+        return std::nullopt;
+    }
+    return pages.dirty + pages.in_writeback;
+}
+
+// In a small control group, dirty pages that nobody had begun to write out were all its memory, and
+// the kernel killed the program.
+TEST(PosixStorage, WrittenOutLeavesNoDirtyPages) {
+    const ports::Batch batch{{extent(0, 4 << 20), extent(8 << 20, 100'000)}};
+    FileWorld usual{disk_directory, with_threads(2)};
+    auto storage = usual.open(IoDirection::write);
+    static_cast<void>(ports::finish(**storage, IoDirection::write, batch.pieces()));
+    if (pages_not_written_out(usual.path()).value_or(0) == 0) {
+        GTEST_SKIP() << "no page is dirty after a write (tmpfs, or the kernel does not tell)";
+    }
+    FileWorld world{disk_directory, writing_out};
+    storage = world.open(IoDirection::write);
+    static_cast<void>(ports::finish(**storage, IoDirection::write, batch.pieces()));
+    EXPECT_EQ(pages_not_written_out(world.path()), 0U);
+    EXPECT_TRUE(world.contents(extent(0, 4 << 20)) == ports::bytes_at(extent(0, 4 << 20)));
 }
 
 TEST(PosixStorage, AMissingFileIsNotMade) {

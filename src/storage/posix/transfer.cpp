@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cerrno>
+#include <fcntl.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -66,6 +67,23 @@ ports::RequestCompletion transfer(int fd, const ports::Request& request) noexcep
         first = run.last;
     }
     return {request.ticket, Length{total}, 0};
+}
+
+ports::RequestCompletion write_out(int fd, const ports::Request& request) noexcept {
+    const ports::RequestCompletion moved = transfer(fd, request);
+    if (request.direction != IoDirection::write || moved.bytes.bytes() == 0) {
+        return moved;
+    }
+    constexpr unsigned whole =
+        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+    const off_t begin = request.pieces.front().at.bytes();
+    const ports::Piece& last = request.pieces.back();
+    const off_t end = last.at.bytes() + static_cast<off_t>(last.bytes.size());
+    const bool failed = kernel::sync_file_range(fd, begin, end - begin, whole) != 0;
+    if (failed && (errno == EIO || errno == ENOSPC || errno == EDQUOT)) {
+        return {request.ticket, Length{0}, errno};
+    }
+    return moved;
 }
 
 }  // namespace forebay::adapters

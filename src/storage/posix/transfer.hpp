@@ -21,4 +21,10 @@ struct PieceRun {
 // Moves the pieces in order; ends at the first call that fails or is short.
 [[nodiscard]] ports::RequestCompletion transfer(int fd, const ports::Request& request) noexcept;
 
+// As transfer(), and waits until what was written has left the page cache for the device, which is
+// not told to make it durable. An error of that is the request's, with no bytes moved: no later
+// fsync by this descriptor would tell it. Where the file system does not know the call, it is
+// transfer() alone.
+[[nodiscard]] ports::RequestCompletion write_out(int fd, const ports::Request& request) noexcept;
+
 }  // namespace forebay::adapters

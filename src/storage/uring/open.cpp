@@ -82,8 +82,10 @@ private:
 Result<std::unique_ptr<ports::FileStorage>> storage_of(OwnFd fd, const std::string& path,
                                                        StoragePreference preference,
                                                        SubmitterKind caller) {
-    if (preference == StoragePreference::posix) {
-        return std::make_unique<PosixStorage>(std::move(fd), path);
+    if (preference == StoragePreference::posix || preference == StoragePreference::written_out) {
+        const PosixStorageOptions options{.writes_out =
+                                              preference == StoragePreference::written_out};
+        return std::make_unique<PosixStorage>(std::move(fd), path, options);
     }
     if (preference == StoragePreference::automatic) {
         return std::make_unique<DeferredStorage>(std::move(fd), path, caller);

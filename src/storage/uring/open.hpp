@@ -11,7 +11,9 @@
 
 namespace forebay::adapters {
 
-enum class StoragePreference { automatic, uring, posix };
+// The setting `storage` has the first three. `written_out`: as `posix`, and a write is complete
+// when the device has it, for a process that has no room for dirty pages.
+enum class StoragePreference { automatic, uring, posix, written_out };
 
 // Opens an existing file, through io_uring if the system allows it and `preference` does not
 // exclude it, else through threads. StoragePreference::uring fails if io_uring is not allowed. With
