@@ -186,7 +186,7 @@ function(forebay_shards test name)
         set(case ${name}.${number}_of_${shards})
         add_test(NAME ${case} COMMAND ${test})
         set_tests_properties(
-            ${case} PROPERTIES TIMEOUT 900 ENVIRONMENT
+            ${case} PROPERTIES TIMEOUT 3600 ENVIRONMENT
                                "GTEST_TOTAL_SHARDS=${shards};GTEST_SHARD_INDEX=${shard}")
         math(EXPR sixth "${shard} % 6")
         if(shards GREATER 2 AND sixth EQUAL 0)
@@ -222,7 +222,7 @@ function(forebay_replayed_fuzzers name sources)
     foreach(fuzzer IN LISTS fuzzers)
         string(REGEX REPLACE "^${id}_" "${name}." case ${fuzzer})
         add_test(NAME ${case} COMMAND ${fuzzer} ${FOREBAY_SOURCE_DIR}/tests/fuzz/${fuzzer})
-        set_tests_properties(${case} PROPERTIES TIMEOUT 900)
+        set_tests_properties(${case} PROPERTIES TIMEOUT 3600)
     endforeach()
 endfunction()
 

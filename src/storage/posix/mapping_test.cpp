@@ -1,6 +1,7 @@
 // Mappings are zero, shared and can be given back.
 #include "storage/posix/mapping.hpp"
 
+#include "foundation/base/test_time.hpp"
 #include "storage/posix/futex.hpp"
 
 #include <algorithm>
@@ -53,7 +54,7 @@ TEST(Futex, WakesAnotherProcess) {
     auto& word = *reinterpret_cast<ports::Word*>(made->bytes().data());
     const pid_t child = ::fork();
     if (child == 0) {
-        ::alarm(100);
+        ::alarm(test_seconds(100));
         while (word.load(std::memory_order_acquire) == 0) {
             futex_wait(word, 0);
         }

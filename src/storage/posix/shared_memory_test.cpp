@@ -1,6 +1,7 @@
 // Another process finds the shared memory, and only the right one.
 #include "storage/posix/shared_memory.hpp"
 
+#include "foundation/base/test_time.hpp"
 #include "storage/posix/host.hpp"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ TEST(SharedMemory, AnotherProcessFindsTheSameBytes) {
     EXPECT_EQ(mine->bytes()[5000], std::byte{0});
     const pid_t child = ::fork();
     if (child == 0) {
-        ::alarm(100);
+        ::alarm(test_seconds(100));
         const auto theirs = SharedMemory::attach(made->name(), 1 << 16);
         if (theirs) {
             theirs->bytes()[5000] = std::byte{42};

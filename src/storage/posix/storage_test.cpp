@@ -1,6 +1,7 @@
 // The contract of FileStorage on real files, and behaviour with threads and fork.
 #include "storage/posix/storage.hpp"
 
+#include "foundation/base/test_time.hpp"
 #include "storage/posix/file_world.hpp"
 
 #include <csignal>
@@ -115,7 +116,7 @@ TEST(PosixStorage, AForkedChildGoesOn) {
     static_cast<void>(ports::finish(**storage, IoDirection::write, first.pieces()));
     const pid_t child = ::fork();
     if (child == 0) {
-        ::alarm(100);
+        ::alarm(test_seconds(100));
         const ports::Batch batch{{extent(1000, 1000)}};
         const auto done = ports::finish(**storage, IoDirection::write, batch.pieces());
         const bool closed = (*storage)->close().has_value();
@@ -138,7 +139,7 @@ TEST(PosixStorage, AForkedChildHasNothingInFlight) {
     (*storage)->submit({IoDirection::write, 1, batch.pieces()});
     const pid_t child = ::fork();
     if (child == 0) {
-        ::alarm(100);
+        ::alarm(test_seconds(100));
         ::_exit(uses_inherited(**storage));
     }
     int status = -1;

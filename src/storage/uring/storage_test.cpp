@@ -2,6 +2,7 @@
 // kernel forbids io_uring, the suite says so and tests the fallback instead.
 #include "storage/uring/storage.hpp"
 
+#include "foundation/base/test_time.hpp"
 #include "storage/posix/file_world.hpp"
 #include "storage/uring/open.hpp"
 
@@ -111,7 +112,7 @@ TEST(UringStorage, AForkedChildLeavesTheParentsAnswers) {
     (*storage)->submit({IoDirection::write, 1, batch.pieces()});
     const pid_t child = ::fork();
     if (child == 0) {
-        ::alarm(100);
+        ::alarm(test_seconds(100));
         storage->reset();
         ::_exit(0);
     }
@@ -130,7 +131,7 @@ TEST(UringStorage, AForkedChildHasNothingInFlight) {
     (*storage)->submit({IoDirection::write, 1, batch.pieces()});
     const pid_t child = ::fork();
     if (child == 0) {
-        ::alarm(100);
+        ::alarm(test_seconds(100));
         ::_exit(uses_inherited(**storage));
     }
     int status = -1;
@@ -149,14 +150,14 @@ TEST(UringStorage, AForkedChildDoesNotWaitForTheParentsAnswers) {
     (*storage)->submit({IoDirection::write, 1, batch.pieces()});
     const pid_t child = ::fork();
     if (child == 0) {
-        ::alarm(100);
+        ::alarm(test_seconds(100));
         ports::wait_one(**storage);
         ::_exit(0);
     }
     int status = -1;
     ASSERT_EQ(::waitpid(child, &status, 0), child);
     EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) << "it is told of its mistake";
-    ::alarm(100);
+    ::alarm(test_seconds(100));
     EXPECT_EQ(ports::wait_one(**storage).bytes.bytes(), 4 << 20);
     ::alarm(0);
 }

@@ -5,6 +5,7 @@
 //   run_ranks({2, 1, 4}, [](ports::Communicator& communicator) { … });   // 7 ranks on 3 nodes
 #pragma once
 
+#include "foundation/base/test_time.hpp"
 #include "foundation/ports/communicator.hpp"
 #include "worlds/memory/nodes.hpp"
 
@@ -18,7 +19,8 @@
 namespace forebay::adapters {
 
 struct ClusterOptions : NodesOptions {
-    std::chrono::seconds patience{60};  // how long run_ranks() waits before it aborts
+    // How long run_ranks() waits before it aborts.
+    std::chrono::seconds patience{test_seconds(60)};
 };
 
 class MemoryCluster {

@@ -4,6 +4,7 @@
 //   mpiexec -n 4 adapters_mpi_test_mpich
 #include "collective/mpi/communicator/communicator.hpp"
 
+#include "foundation/base/test_time.hpp"
 #include "foundation/ports/communicator_contract.hpp"
 
 #include <csignal>
@@ -221,7 +222,7 @@ extern "C" int PMPI_Allgather(const void* mine, int count, MPI_Datatype type, vo
 }
 
 int main(int argc, char** argv) {
-    ::alarm(580);
+    ::alarm(test_seconds(580));
     MPI_Init(&argc, &argv);
     testing::InitGoogleTest(&argc, argv);
     if (argc > 1 && std::string{argv[1]} == "--die-one") {

@@ -1,5 +1,6 @@
 // From a client's write to the file, through the whole daemon: clients and daemons that die, disks
 // that are full, daemons that are stopped.
+#include "foundation/base/test_time.hpp"
 #include "pool/client/log_writer.hpp"
 #include "pool/client/reader.hpp"
 #include "pool/daemon/tests/server_check.hpp"
@@ -210,7 +211,7 @@ TEST(Deposits, OfAClientThatIsKilledArrive) {
     const auto bytes = pattern(200 << 20, 2);
     const pid_t program = ::fork();
     if (program == 0) {
-        ::alarm(300);
+        ::alarm(test_seconds(300));
         // Waits for the first byte, which is sent when the daemon runs.
         char go = 0;
         static_cast<void>(::read(ends[0], &go, 1));

@@ -2,6 +2,7 @@
 // runs in one thread: a caller that waits lets the server take turns.
 #pragma once
 
+#include "foundation/base/test_time.hpp"
 #include "pool/daemon/listener/socket.hpp"
 #include "pool/daemon/server.hpp"
 #include "pool/protocol/log.hpp"
@@ -237,7 +238,7 @@ public:
         OwnFd tells{ends[1]};
         process_ = ::fork();
         if (process_ == 0) {
-            ::alarm(300);
+            ::alarm(test_seconds(300));
             run(daemon, tells);
         }
         tells = OwnFd{};  // if the child dies before it answers, read() returns 0

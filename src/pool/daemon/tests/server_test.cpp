@@ -1,4 +1,5 @@
 // Sessions over real sockets: which clients are accepted, which questions are answered, and how.
+#include "foundation/base/test_time.hpp"
 #include "pool/daemon/requests/opening.hpp"
 #include "pool/daemon/tests/server_check.hpp"
 
@@ -389,7 +390,7 @@ TEST(DaemonServer, LetsNoOtherUserIn) {
     ASSERT_EQ(::chmod(world.options.socket.c_str(), 0777), 0);
     const pid_t child = ::fork();
     if (child == 0) {
-        ::alarm(100);
+        ::alarm(test_seconds(100));
         constexpr uid_t nobody = 65534;
         if (::setresuid(nobody, nobody, nobody) != 0) {
             ::_exit(2);
