@@ -11,9 +11,12 @@ tools/ci/build.sh "$preset"
 export CTEST_PARALLEL_LEVEL=${CTEST_PARALLEL_LEVEL:-2}
 chosen=()
 name=$preset
-# Exhaustive: each takes 10 to 60 s under ASan, and one to nine without.
+# Exhaustive: each takes 10 to 60 s under ASan, and one to twelve without.
 slow=Stop.AFileLeavesWithoutWaitingForWhoIsSuspended:Kill.AtAnyStepWhileItWaitsForMemory
 slow+=:Seeds/Crash.'*':Rings/EveryOrder.'*/53':WindowedTransfer.PieceLengthsOfBothSides
+slow+=:Orders.ANodeThatReadsAndIsToldThatOthersWriteInEveryOrder
+slow+=:Orders.TwoNodesThatWriteTogetherAndOneThatDoesNotInEveryOrder
+slow+=$(printf ':Orders/TwoNodesAndTwoFiles.WhileADaemonMayDie/%s' 14 15)
 # 100 s without a sanitizer; twelve cases of the same kind are left.
 longest=$(printf ':Orders/TwoNodesAndTwoFiles.WhileADaemonMayDie/%s' 6 7 12 13)
 # Parts of a program's shards need the same filter: a shard counts the tests that are left.
@@ -23,7 +26,7 @@ case ${2:-} in
     all) unset GTEST_FILTER ;;
     others) chosen=(-LE '^sixth$') ;;
     slow)
-        chosen=(-R '^(pool/core|collective/plan|foundation/pattern)[.]')
+        chosen=(-R '^(pool/core|pool/cluster/tokens|collective/plan|foundation/pattern)[.]')
         GTEST_FILTER="$slow-$skipped"
         name+=-slow
         ;;
