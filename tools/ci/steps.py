@@ -78,6 +78,7 @@ TEST_ALL = (
     Step("wheel", ("tools/ci/wheel.sh",), 1500, needs=("release",)),
     Step("systems", ("tools/ci/systems.sh",), 1800, needs=("release", "wheel")),
     Step("debian", ("tools/ci/debian.sh",), 1800, needs=("release",)),
+    Step("recipes", ("tools/ci/recipes.sh",), 900),
     Step("libcs", ("tools/ci/libcs.sh",), 900, needs=("release",)),
     Step("cpp-libraries", ("tools/ci/cpp_libraries.sh",), 900, needs=("release",)),
     Step("standard-abi", ("tools/ci/standard_abi.sh",), 1800, needs=("release",)),
