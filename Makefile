@@ -46,7 +46,7 @@ install: build  ## Install to PREFIX (/usr/local)
 	    $$(ls build/release/lib | sed -n 's/^libforebay_core_\(.*\)\.so$$/\1/p' | grep . || echo none)
 	@echo "Start with: $(PREFIX)/bin/forebay doctor"
 
-wheel:  ## One binary wheel in dist: both MPI families, every Python from 3.9 on
+wheel:  ## One binary wheel in dist: both MPI families, every Python from 3.9 on (FOREBAY_WHEEL_ARCH=aarch64)
 	@tools/ci/packages.sh build
 	@packaging/make_wheel.sh dist
 

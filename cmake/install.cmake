@@ -82,12 +82,17 @@ endforeach()
 if(NOT documenter)
     set(documenter ${Python3_EXECUTABLE})
 endif()
+set(emulator "")
+if(CMAKE_CROSSCOMPILING_EMULATOR)
+    list(JOIN CMAKE_CROSSCOMPILING_EMULATOR "\" \"" emulator)
+    set(emulator "-- \"${emulator}\"")
+endif()
 install(
     CODE "execute_process(
         COMMAND \"${documenter}\" -B \"${packaging}/make_documents.py\"
                 --source \"${FOREBAY_SOURCE_DIR}\" --libraries \"${FOREBAY_BINARY_DIR}/lib\"
                 --packages \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${FOREBAY_PYTHON_DESTINATION}\"
-                --into \"${FOREBAY_BINARY_DIR}/documents\"
+                --into \"${FOREBAY_BINARY_DIR}/documents\" ${emulator}
         COMMAND_ERROR_IS_FATAL ANY)")
 install(DIRECTORY ${FOREBAY_BINARY_DIR}/documents/ DESTINATION ${FOREBAY_DATA_DESTINATION}
         OPTIONAL)

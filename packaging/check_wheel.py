@@ -6,9 +6,10 @@ The interposer is linked to no MPI: whichever the program brings serves. The ben
 are MPI programs, each of which needs its own MPI; that is the user's, and is not packed into the
 wheel. `auditwheel repair` is told so, and refuses the tag if anything needs newer symbols than it
 allows. (`auditwheel show` cannot be told: it counts the MPI of this machine, and what that needs.)
+
+The wheel may be for another processor than this machine's: its name says which.
 """
 
-import platform
 import re
 import subprocess
 import sys
@@ -19,8 +20,17 @@ from tempfile import TemporaryDirectory
 
 THE_USERS_OWN = ("libmpi", "libmpich", "libopen-", "libfuse3")
 OF_CPP = ("libstdc++", "libgcc_s")
-PLATFORM = f"manylinux_2_28_{platform.machine()}"
+SIZE_MAX = 25 * 2**20
+"""Bytes of a wheel."""
 LINKED_TO_NO_MPI = ("libforebay_mpi.so", "libforebay_core_mpich.so", "libforebay_core_openmpi.so")
+# auditwheel takes the platforms of the processor that it runs on only, but knows those of others.
+AUDITWHEEL = """
+import platform, sys
+processor = sys.argv.pop(1)
+platform.machine = lambda: processor
+from auditwheel.main import main
+sys.exit(main())
+"""
 
 
 def needed(file: Path) -> list[str]:
@@ -43,7 +53,13 @@ def complaints(files: list[Path]) -> Iterator[str]:
                 yield f"{file.name} needs {soname}, of which programs may have an older one."
 
 
+def processor_of(wheel: Path) -> str:
+    """The last part of its tag, of which a wheel from pip says linux_PROCESSOR."""
+    return wheel.stem.partition("-linux_")[2]
+
+
 def main(wheel: Path) -> int:
+    processor = processor_of(wheel)
     with TemporaryDirectory() as scratch, zipfile.ZipFile(wheel) as archive:
         archive.extractall(scratch)
         files = [path for path in Path(scratch).rglob("forebay/lib/**/*") if path.is_file()]
@@ -54,21 +70,23 @@ def main(wheel: Path) -> int:
         return 1
     theirs = sorted(name for name in outside if name.startswith(THE_USERS_OWN))
     excluded = [word for name in theirs for word in ("--exclude", name)]
-    auditwheel = [sys.executable, "-m", "auditwheel"]
     words = [
         "repair",
         "--only-plat",
         "--plat",
-        PLATFORM,
+        f"manylinux_2_28_{processor}",
         *excluded,
         "--wheel-dir",
         str(wheel.parent),
         str(wheel),
     ]
-    subprocess.run([*auditwheel, *words], check=True)
+    subprocess.run([sys.executable, "-c", AUDITWHEEL, processor, *words], check=True)
     wheel.unlink()
-    for made in wheel.parent.glob("forebay-*.whl"):
-        print(f"{made} ({made.stat().st_size / 2**20:.1f} MiB)")
+    (made,) = wheel.parent.glob(f"forebay-*_{processor}.whl")
+    print(f"{made} ({made.stat().st_size / 2**20:.1f} MiB)")
+    if made.stat().st_size > SIZE_MAX:
+        print(f"{made} has more than {SIZE_MAX / 2**20:.0f} MiB.", file=sys.stderr)
+        return 1
     print(f"its benchmarks need of the machine: {', '.join(theirs)}")
     return 0
 

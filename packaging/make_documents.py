@@ -18,6 +18,9 @@ def command_line() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("source", "libraries", "packages", "into"):
         parser.add_argument(f"--{name}", type=Path, required=True)
+    parser.add_argument(
+        "emulator", nargs="*", help="behind --: what starts programs that were built"
+    )
     return parser.parse_args()
 
 
@@ -59,7 +62,7 @@ def main() -> int:
     from forebay.application import application
 
     pages: list[Page] = [command_page(get_command(application()), ("forebay",))]
-    pages += native_pages(options.libraries)
+    pages += native_pages(options.libraries, options.emulator)
     all_pages = [page for top in pages for page in top.all()]
     for page in all_pages:
         write(

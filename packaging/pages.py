@@ -169,11 +169,12 @@ def _line_options(tokens: Sequence[str]) -> Iterator[Option]:
     yield Option(names=tuple(names), value=value, doc=doc, choices=choices, directive=directive)
 
 
-def native_pages(libraries: Path) -> Iterator[Page]:
-    """Pages of the programs that were built: what they say themselves."""
+def native_pages(libraries: Path, emulator: Sequence[str] = ()) -> Iterator[Page]:
+    """Pages of the programs that were built: what they say themselves. Those that were built for
+    another processor are started by the words of `emulator`."""
     for name in NATIVE:
         for program in (libraries / family / name for family in _FAMILIES):
-            text = _said_by([str(program), "-h"]) if program.is_file() else ""
+            text = _said_by([*emulator, str(program), "-h"]) if program.is_file() else ""
             if text:
                 yield program_page(name, text, f"mpiexec -n N {name} [OPTIONS]")
                 break
