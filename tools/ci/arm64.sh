@@ -20,6 +20,12 @@ arm64_root() {  # arm64_root FOLDER: their files, and compiler wrappers for this
         done
         echo "${arm64_packages[*]}" > "$root/complete"
     fi
+    # Links such as libm.so to /lib: the linker would follow them on this machine, not in the root,
+    # and take libm.a for what they do not lead to.
+    find "$root" -type l -lname '/*' -printf '%p\0%l\0' \
+        | while IFS= read -r -d '' link && IFS= read -r -d '' to; do
+            ln -sfrn "$root$to" "$link" || exit 1
+        done || return 1
     for family in mpich openmpi; do
         install -D tools/ci/mpicc_arm64.sh "$root/wrappers/mpicc.$family" || return 1
     done
