@@ -54,9 +54,9 @@ set(FOREBAY_MPI_FAMILIES "")
 if(FOREBAY_MPI AND NOT FOREBAY_MPI STREQUAL "none")
     include(${FOREBAY_SOURCE_DIR}/cmake/mpi_families.cmake)
 endif()
-# The benchmarks and the output API, which programs are linked to, are for the MPIs' own interfaces:
-# whoever has a library of the standard ABI has one of these, too, and the ABI's header has nothing
-# of Fortran.
+# The benchmarks and the output API, which programs are linked to, and I/O ranks are for the MPIs' own
+# interfaces: whoever has a library of the standard ABI has one of these, too, and the ABI's header
+# has nothing of Fortran.
 set(FOREBAY_NATIVE_FAMILIES "${FOREBAY_MPI_FAMILIES}")
 list(REMOVE_ITEM FOREBAY_NATIVE_FAMILIES abi)
 include(${FOREBAY_SOURCE_DIR}/cmake/layer.cmake)

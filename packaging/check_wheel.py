@@ -23,6 +23,7 @@ OF_CPP = ("libstdc++", "libgcc_s")
 SIZE_MAX = 25 * 2**20
 """Bytes of a wheel."""
 LINKED_TO_NO_MPI = ("libforebay_mpi.so", "libforebay_core_mpich.so", "libforebay_core_openmpi.so")
+OF_STANDARD_ABI = "libforebay_core_abi.so"
 # auditwheel takes the platforms of the processor that it runs on only, but knows those of others.
 AUDITWHEEL = """
 import platform, sys
@@ -39,8 +40,10 @@ def needed(file: Path) -> list[str]:
     return re.findall(r"\(NEEDED\).*\[(.+)\]", shown.stdout)
 
 
-def complaints(files: list[Path]) -> Iterator[str]:
-    for name in LINKED_TO_NO_MPI:
+def complaints(files: list[Path], processor: str) -> Iterator[str]:
+    # Cross-compiling finds no MPI that has the standard ABI.
+    cores = [*LINKED_TO_NO_MPI, *([OF_STANDARD_ABI] if processor == "x86_64" else [])]
+    for name in cores:
         found = [file for file in files if file.name == name]
         if not found:
             yield f"{name} is missing. Is its MPI installed here?"
@@ -63,7 +66,7 @@ def main(wheel: Path) -> int:
     with TemporaryDirectory() as scratch, zipfile.ZipFile(wheel) as archive:
         archive.extractall(scratch)
         files = [path for path in Path(scratch).rglob("forebay/lib/**/*") if path.is_file()]
-        wrong = list(complaints(files))
+        wrong = list(complaints(files, processor))
         outside = {soname for file in files for soname in needed(file)}
     if wrong:
         print(f"{wheel.name}: {' '.join(wrong)}", file=sys.stderr)

@@ -1,6 +1,6 @@
 #!/bin/bash
-# One wheel for every Python from 3.9 on, both MPI families and every glibc from 2.28 on, in FOLDER
-# (dist). FOREBAY_WHEEL_ARCH=aarch64 makes it for that processor on another machine, by Debian's
+# One wheel for every Python from 3.9 on, both MPI families, MPI's standard ABI and every glibc from
+# 2.28 on, in FOLDER (dist). FOREBAY_WHEEL_ARCH=aarch64 makes it for that processor on another machine, by Debian's
 # cross compiler and with Debian's arm64 packages, which are unpacked into aarch64-root below
 # FOREBAY_ROOTS (build). What is in FOREBAY_WHEEL_FLAGS goes to pip, quoted as for a shell.
 set -euo pipefail
@@ -31,7 +31,11 @@ if [[ $architecture == aarch64 && $(uname -m) != aarch64 ]]; then
     export _PYTHON_HOST_PLATFORM=linux-aarch64  # the tag of the wheel
     portable+=(-Cbuild-dir=build/wheel-aarch64 "-Ccmake.define.FOREBAY_SYSROOT=$root"
                "-Ccmake.define.CMAKE_TOOLCHAIN_FILE=$PWD/cmake/aarch64.cmake")
-elif [[ $architecture != "$(uname -m)" ]]; then
+elif [[ $architecture == "$(uname -m)" ]]; then
+    # For the standard ABI: its mpicc_abi is found behind all others.
+    "$python" -m pip --disable-pip-version-check --quiet install mpich==5.0.2
+    export PATH=$PATH:$prefix/venv/bin
+else
     echo "A wheel for $architecture can be made on such a machine only (FOREBAY_WHEEL_ARCH)." >&2
     exit 1
 fi
