@@ -146,7 +146,9 @@ expect "the build of tests for aarch64" builds_tests
 for test in "${tested[@]}"; do
     expect "$test" passes "$test"
 done
-expect "pool_protocol with pages of 64 KiB" passes pool_protocol 65536
+for test in pool_protocol pool_capture; do
+    expect "$test with pages of 64 KiB" passes "$test" 65536
+done
 for program in streams strange_streams stream_operations; do
     expect "$program for aarch64" compile "$program"
 done

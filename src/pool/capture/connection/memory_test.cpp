@@ -1,6 +1,8 @@
 // Tests KnownMemory on addresses that a program may pass, against what the kernel would answer.
 #include "pool/capture/connection/memory.hpp"
 
+#include "foundation/kernel/calls.hpp"
+
 #include <sys/mman.h>
 
 #include <gtest/gtest.h>
@@ -9,6 +11,7 @@ namespace forebay::capture {
 namespace {
 
 constexpr std::size_t granule = std::size_t{1} << 16;
+const std::size_t page_bytes = kernel::page_bytes();
 
 // Four granules of mapped memory, with unmapped memory before and after them.
 class PageRange {
@@ -58,8 +61,8 @@ TEST(KnownMemory, WhatIsReadOnlyCanBeReadAndNotWrittenTo) {
     const PageRange pages;
     KnownMemory memory;
     EXPECT_TRUE(memory.writable(pages.at(10), 3 * granule));
-    pages.protect(granule, 4096, PROT_READ);
-    memory.forget(pages.at(granule), 4096);
+    pages.protect(granule, page_bytes, PROT_READ);
+    memory.forget(pages.at(granule), page_bytes);
     EXPECT_EQ(memory.readable(pages.at(10), 3 * granule), 3 * granule);
     EXPECT_FALSE(memory.writable(pages.at(10), 3 * granule));
     EXPECT_TRUE(memory.writable(pages.at(10), granule - 10));
@@ -87,12 +90,12 @@ TEST(KnownMemory, ForgetsALongerRangeThanItRemembers) {
 TEST(KnownMemory, RemembersAPageOfAGranuleThatIsNotAllThere) {
     const PageRange pages;
     KnownMemory memory;
-    pages.protect(4096, granule - 4096, PROT_NONE);
-    EXPECT_EQ(memory.readable(pages.at(0), 4096), 4096U);
-    pages.protect(0, 4096, PROT_NONE);  // by a call that is not captured
-    EXPECT_EQ(memory.readable(pages.at(0), 4096), 4096U);
-    memory.forget(pages.at(0), 4096);
-    EXPECT_EQ(memory.readable(pages.at(0), 4096), 0U);
+    pages.protect(page_bytes, granule - page_bytes, PROT_NONE);
+    EXPECT_EQ(memory.readable(pages.at(0), page_bytes), page_bytes);
+    pages.protect(0, page_bytes, PROT_NONE);  // by a call that is not captured
+    EXPECT_EQ(memory.readable(pages.at(0), page_bytes), page_bytes);
+    memory.forget(pages.at(0), page_bytes);
+    EXPECT_EQ(memory.readable(pages.at(0), page_bytes), 0U);
 }
 
 TEST(KnownMemory, AsksNothingWhereThereIsNothing) {
