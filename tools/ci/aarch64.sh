@@ -19,6 +19,7 @@ source tools/ci/expect.sh
 source tools/ci/roots.sh
 source tools/ci/arm64.sh
 libraries=$prefix/installed/forebay/lib
+limit=$((120 * ${FOREBAY_TESTS_SLOWER:-1}))  # seconds: a step that runs where a core is idle has more
 tested=(foundation_kernel foundation_base foundation_record pool_protocol pool_capture)
 # qemu lets every madvise succeed, so that addresses are not checked, and has no seccomp filters;
 # in the user namespace no file can be given to a stranger; and /bin/sh is not for aarch64.
@@ -56,7 +57,7 @@ compile() {  # compile PROGRAM
 run_in() {  # run_in FOLDER PROGRAM WORDS [VARIABLE…]: its output goes to FOLDER.said
     mkdir "$prefix/$1"
     # shellcheck disable=SC2086  # one word or more
-    timeout 120 env -C "$prefix/$1" "${@:4}" "$prefix/$2" $3 > "$prefix/$1.said" 2>&1
+    timeout "$limit" env -C "$prefix/$1" "${@:4}" "$prefix/$2" $3 > "$prefix/$1.said" 2>&1
 }
 
 is_same() {  # is_same PROGRAM WORDS: plain and with a pool
@@ -81,7 +82,7 @@ is_same() {  # is_same PROGRAM WORDS: plain and with a pool
 runs_by_the_command() {  # the bytes arrive, and went through the pool
     local here=$PWD
     mkdir "$prefix/run"
-    (cd "$prefix/run" && PYTHONPATH=$prefix/installed timeout 120 \
+    (cd "$prefix/run" && PYTHONPATH=$prefix/installed timeout "$limit" \
         "$here/.venv/bin/python" -m forebay run --pool . --format json \
         --summary "$prefix/summary" -- "$prefix/streams" written) \
         && diff -r "$prefix/plain" "$prefix/run" && python3 - "$prefix" <<'END'
@@ -106,7 +107,7 @@ open_mpi_is_same() {
 mpich_runs() {  # mpich_runs FOLDER [WORD OF THE LAUNCHER…]
     local launcher
     mkdir "$prefix/$1"
-    timeout 300 mpiexec.mpich -n 2 "${@:2}" "$prefix/views" "$prefix/$1" vector \
+    timeout "$((3 * limit))" mpiexec.mpich -n 2 "${@:2}" "$prefix/views" "$prefix/$1" vector \
         > "$prefix/$1.said" 2>&1 &
     launcher=$!
     until grep -qs '^end' "$prefix/$1/out.txt"; do
