@@ -28,7 +28,13 @@ if [[ $architecture == aarch64 && $(uname -m) != aarch64 ]]; then
     arm64_root "$root"
     FOREBAY_MPICC=$(arm64_wrappers "$root")
     export FOREBAY_MPICC
-    export _PYTHON_HOST_PLATFORM=linux-aarch64  # the tag of the wheel
+    # The build runs on this machine, for which pip has to fetch what it needs; the wheel's tag is
+    # that of the other one.
+    mapfile -t needed < <("$python" -c 'import tomllib
+print(*tomllib.load(open("pyproject.toml", "rb"))["build-system"]["requires"], sep="\n")')
+    "$python" -m pip --disable-pip-version-check --quiet install "${needed[@]}"
+    export _PYTHON_HOST_PLATFORM=linux-aarch64
+    portable+=(--no-build-isolation)
     portable+=(-Cbuild-dir=build/wheel-aarch64 "-Ccmake.define.FOREBAY_SYSROOT=$root"
                "-Ccmake.define.CMAKE_TOOLCHAIN_FILE=$PWD/cmake/aarch64.cmake")
 elif [[ $architecture == "$(uname -m)" ]]; then
