@@ -1,10 +1,12 @@
-"""Everything that the documents name exists: `make X`, `forebay X`, scripts, [text](path)."""
+"""Everything that the documents name exists: `make X`, `forebay X`, scripts, [text](path), and
+`symbol` in `path`."""
 
 import re
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from checks import symbols
 from checks.report import Finding, Outcome, Place, run
 
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -76,6 +78,13 @@ def document_findings(root: Path, document: Path) -> Iterator[Finding]:
                 "the document points at it",
                 "Correct the path or write the file.",
             )
+    for symbol, name in symbols.missing(root, text):
+        yield Finding(
+            where,
+            f"{name} does not define {symbol}",
+            "the document says that it does",
+            "Name the file that does.",
+        )
 
 
 def documents(root: Path) -> Sequence[Path]:
@@ -85,7 +94,7 @@ def documents(root: Path) -> Sequence[Path]:
 
 
 def check(place: Place) -> Outcome:
-    """Commands, links and paths of the documents exist."""
+    """Commands, links, paths and symbols that the documents name exist."""
     paths = documents(place.root)
     findings = [finding for path in paths for finding in document_findings(place.root, path)]
     return Outcome(f"{len(paths)} documents", findings)

@@ -131,6 +131,34 @@ def test_an_example_names_a_picture_that_is_not_there(place: Place) -> None:
     assert found == ["a.png does not exist"]
 
 
+@pytest.mark.parametrize(
+    ("said", "fine"),
+    [
+        ("`take_on` in `src/base/a.cpp`", True),
+        ("`Files::take_on` (`base/a.cpp`)", True),
+        ("`let_go`\nin `src/base/a.cpp`", False),
+        ("`take_on` and `let_go` in `a/a.cpp`", False),
+        ("`take_on`, `called`, and more in `src/base/a.cpp`", True),
+        ("`called` in `src/base/a.cpp`", False),
+        ("`declared` in `src/base/a.cpp`", False),
+        ("`declared` in `src/base/a.hpp`", True),
+        ("`Other::take_on` in `src/base/a.cpp`", False),
+        ("`a.hpp` and `b.hpp` in `src/base/a.cpp`", True),
+        ("`chosen` in `python/a.py`", True),
+        ("`called` in `python/a.py`", False),
+    ],
+)
+def test_a_document_puts_a_symbol_into_the_file_that_defines_it(
+    place: Place, said: str, fine: bool
+) -> None:
+    write(place, "src/base/a.hpp", "class Files {\n    // missing\n    int declared();\n};\n")
+    source = "void declared();\nint Files::take_on(int fd) {\n    return called(fd);\n}\n"
+    write(place, "src/base/a.cpp", source)
+    write(place, "python/a.py", "def chosen() -> None:\n    called()\n")
+    write(place, "CONTRIBUTING.md", f"See {said}.\n")
+    assert fine == (not docs.check(place).findings)
+
+
 def test_tidy_asks_again_when_an_included_header_changed(place: Place) -> None:
     write(place, ".clang-tidy", "Checks: '*'\n")
     write(place, "src/base/a.hpp", "int f();\n")
