@@ -1,4 +1,4 @@
-/* What mpi.h defines tells whose it is: compiler wrappers preprocess this file
+/* The macros of mpi.h tell whose it is: compiler wrappers preprocess this file
  * (mpi_wrappers.cmake). The first word behind `forebay_mpi` is the family, whose members have one
  * binary interface, and the rest is for people. Intel MPI, Cray MPICH and MVAPICH are of MPICH's
  * family since its version 3.1 (https://www.mpich.org/abi), Spectrum MPI is of Open MPI's. The

@@ -126,7 +126,7 @@ def parse(arguments: Sequence[str]) -> Options:
     add("--disk", type=Path, default=None, help="folder on a disk (default: BUILD_DIR/evaluation)")
     add("--tmpfs", type=Path, default=Path("/dev/shm"), help="folder in memory (%(default)s)")
     add("--docs", type=Path, default=ROOT / "docs", help="folder of the documents, for `report`")
-    add("--format", choices=("text", "json"), default="text", help="of what goes to stdout")
+    add("--format", choices=("text", "json"), default="text", help="format of stdout")
     return _options(parser, parser.parse_args(arguments), arguments)
 
 

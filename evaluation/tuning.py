@@ -328,7 +328,7 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--runs", type=int, default=400)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2, help="processes that work on systems")
-    parser.add_argument("--megabytes", type=int, default=10, help="of the log")
+    parser.add_argument("--megabytes", type=int, default=10, help="MB of the log (%(default)s)")
     parser.add_argument("--portrait", type=Path, help="for log")
     parser.add_argument("--timings", type=Path, default=Path("build/aa-timings"))
     parser.add_argument("--seconds", type=float, default=540.0, help="that aa may take runs")

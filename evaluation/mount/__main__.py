@@ -31,11 +31,11 @@ from evaluation.pool.runs import Programs, build
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--only", default="", metavar="WORD", help="of costs, fast: rows with it in their name")
-    add("--steps", type=int, default=4, help="of fast: outputs of a program (4)")
-    add("--mebibytes", type=int, default=64, help="of fast: of an output (64)")
-    add("--compute", type=int, default=2000, help="of fast: milliseconds between outputs (2000)")
-    add("--runs", type=int, default=20, help="of start, which has no pairs (20)")
+    add("--only", default="", metavar="WORD", help="costs, fast: rows with it in their name")
+    add("--steps", type=int, default=4, help="fast: outputs of a program (4)")
+    add("--mebibytes", type=int, default=64, help="fast: MiB of an output (64)")
+    add("--compute", type=int, default=2000, help="fast: milliseconds between outputs (2000)")
+    add("--runs", type=int, default=20, help="start: runs of each, since it has no pairs (20)")
 
 
 BENCHMARK = Benchmark[Programs](

@@ -1,4 +1,4 @@
-// What steps.c does, by Go, whose programs make system calls without a C library.
+// The same as steps.c, by Go, whose programs make system calls without a C library.
 package main
 
 import (

@@ -1,4 +1,4 @@
-// What steps.c does, by Rust.
+// The same as steps.c, by Rust.
 use std::{env, fs::OpenOptions, io::Write, thread::sleep, time::Duration};
 
 fn main() -> std::io::Result<()> {

@@ -24,9 +24,9 @@ from evaluation.output.model import compiled, steps, transposition
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--ranks", type=int, default=8, help="(8)")
-    add("--steps", type=int, default=4, help="(4)")
-    add("--mebibytes", type=int, default=64, help="of a step (64)")
+    add("--ranks", type=int, default=8, help="processes (8)")
+    add("--steps", type=int, default=4, help="outputs (4)")
+    add("--mebibytes", type=int, default=64, help="MiB of a step (64)")
     add("--compute", type=int, default=2000, help="milliseconds between steps (2000)")
 
 

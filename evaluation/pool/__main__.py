@@ -59,13 +59,13 @@ LIMITED = ("limited50",)
 def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--compute", type=int, default=3000, help="milliseconds of a step (3000)")
-    add("--steps", type=int, default=writes.STEPS, help="of burst; `forebay run` takes 0.3 s to "
-        "start and to end, which counts where a file system is fast and nothing is computed "
+    add("--steps", type=int, default=writes.STEPS, help="steps of burst; `forebay run` takes 0.3 s "
+        "to start and to end, which counts where a file system is fast and nothing is computed "
         f"({writes.STEPS})")  # fmt: skip
     add("--total", type=int, default=512, help="MiB of transfers, acknowledged, journal (512)")
     add("--loads", default=writes.LOADS, type=lambda text: text.split(","),
-        help=f"of transfers: {', '.join(writes.LOADS)} (all)")  # fmt: skip
-    add("--latency", type=float, default=3, help="of transfers: seconds of latency that a process "
+        help=f"kinds of transfers: {', '.join(writes.LOADS)} (all)")  # fmt: skip
+    add("--latency", type=float, default=3, help="transfers: seconds of latency that a process "
         "waits for at most; fewer bytes where they would be more (3)")  # fmt: skip
 
 

@@ -31,11 +31,11 @@ from evaluation.tier.catalogue import REPLICAS, catalogue
 def _add_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--fast", type=Path, default=Path("/dev/shm"), help="fast storage (/dev/shm)")
-    add("--only", default="", metavar="WORD", help="of requests: rows with it in their name")
-    add("--mebibytes", type=int, default=1024, help="of requests: of all processes; of eviction: "
-        "of fast storage (1024)")  # fmt: skip
+    add("--only", default="", metavar="WORD", help="requests: rows with it in their name")
+    add("--mebibytes", type=int, default=1024, help="requests: MiB of all processes; eviction: "
+        "MiB of fast storage (1024)")  # fmt: skip
     usual = ",".join(map(str, REPLICAS))
-    add("--replicas", type=_counts, default=REPLICAS, metavar="N,…", help=f"of catalogue ({usual})")
+    add("--replicas", type=_counts, default=REPLICAS, metavar="N,…", help=f"catalogue ({usual})")
 
 
 def _counts(text: str) -> tuple[int, ...]:

@@ -116,7 +116,7 @@ def test_the_samples_of_nodes_are_summed_at_each_moment() -> None:
     found = summed((SAMPLES, late))
     assert [one.seconds for one in found] == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
     assert found[0] == AT_START
-    # Of 100 MiB in 1.5 s, two thirds are there after 1 s; a wait is not spread over time.
+    # Two thirds of 100 MiB in 1.5 s are there after 1 s; a wait is not spread over time.
     assert found[1].taken == 100 * MIB + round(100 * MIB / 1.5)
     assert [one.waited_seconds for one in found] == [0.0, 0.0, 0.0, 2.0, 2.0, 2.0, 4.0]
     assert (found[-1].taken, found[-1].stored) == (200 * MIB, 200 * MIB)

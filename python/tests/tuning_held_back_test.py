@@ -1,4 +1,4 @@
-"""What `forebay advise` says of programs whose logs show a trouble that no setting mends."""
+"""`forebay advise` on programs whose logs show a trouble that no setting mends."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What `forebay report` says of kinds of programs that troubles.c cannot make. (That the first item
-is right is in tuning_verdict_test.py.)"""
+"""`forebay report` on kinds of programs that troubles.c cannot make. (That the first item is right
+is in tuning_verdict_test.py.)"""
 
 from __future__ import annotations
 

@@ -227,7 +227,7 @@ def test_what_looks_for_holes(tool: str, settings: Mapping[str, str], folder: Pa
         "with open('data', 'wb') as f: f.write(b'0123456789abcdef' * 20000)\n"
         "with open('hole', 'wb') as f: f.write(b'x' * 9000); f.seek(9 << 20); f.write(b'y' * 9)"
     )
-    # What is being drained counts twice, as a deposit and on the file system, until it has ended.
+    # A block counts twice while it is drained, as a deposit and on the file system.
     drained = "sync data hole; " if settings is pooled.EAGER and tool == "du" else ""
     script = (
         f'export OUT=$(mktemp -d); python3 -c "{write}"; {drained}{TOOLS[tool]}; echo $?; '

@@ -166,7 +166,7 @@ def test_a_run_keeps_the_programs_status_and_working_folder(places: Places) -> N
 
 
 def test_a_pool_is_before_a_tier(places: Places) -> None:
-    """What the program writes goes to memory, then to fast storage, then to the file."""
+    """The output of the program goes to memory, then to fast storage, then to the file."""
     writer = (
         "import os; fd = os.open('global/x', os.O_CREAT | os.O_RDWR); os.write(fd, b'x' * 5000)"
     )

@@ -149,7 +149,7 @@ def test_a_loop_over_more_files_than_fit_evicts_nothing(small_tier: Tier) -> Non
 
 @needs_root
 def test_the_coldest_leave_where_fast_storage_is_full(small_tier: Tier) -> None:
-    """Of files that were moved, and stay, those leave that were used least; none that is used."""
+    """The moved files that were used least leave fast storage; none that is in use does."""
     files = [small_tier.folder / f"file.{one}" for one in range(8)]
     with small_tier.started("write"):
         for one, file in enumerate(files[:7]):

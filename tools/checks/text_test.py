@@ -1,8 +1,10 @@
 """Tests the checks that read sources and documents."""
 
+import subprocess
+
 import pytest
 
-from checks import commits, docs, exports, headers, layers, names, newer, sizes, tidy, wrong
+from checks import commits, docs, exports, headers, layers, names, newer, sizes, tidy, words, wrong
 from checks.report import Finding, Place, run
 
 
@@ -210,6 +212,37 @@ def test_a_captured_system_call_that_older_systems_lack_is_found(place: Place) -
     assert finding.problem == "SYS_close_range is used"
     write(place, newer.NUMBERS.as_posix(), row.format("newer_numbers"))
     assert not newer.check(place).findings
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "fine"),
+    [
+        ("a.hpp", "// Of one node.\nint f();", False),
+        ("a.hpp", "// Bytes of all nodes.\n// Of these, one is written.\nint f();", True),
+        ("a.hpp", "int f();  // What it does", False),
+        ("a.hpp", "/* Who calls it. */\nint f();", False),
+        ("a.hpp", "// Offsets of what is written, and who wrote it.\nint f();", True),
+        ("a.toml", "# What a build needs.", False),
+        ("a.toml", 'meaning = "of a burst"', False),
+        ("a.sh", "#!/bin/bash\n# Who runs it.", False),
+        ("a.py", '"""What it does."""', False),
+        ("a.py", 'def f() -> None:\n    """Of `a`, a part."""', False),
+        ("a.py", 'add("--ranks", help="of the model")', False),
+        ("a.py", 'add("--ranks", help=f"of {kind}")', False),
+        ("a.py", 'add("--ranks", help="ranks of the model")\nprint("of the model")', True),
+        ("README.md", "# What it does\nText.\n", True),
+        ("README.md", "# Title\nOf all these, one is written.\n", False),
+        ("README.md", "Text.\n\n- Who writes\n", False),
+        ("README.md", "A text that asks:\nWhat is it? And\n```\n\nWhat\n```\n", True),
+        ("CHANGELOG.md", "- What a program reads.\n", True),
+    ],
+)
+def test_a_sentence_without_a_subject_is_found(
+    place: Place, file: str, text: str, fine: bool
+) -> None:
+    subprocess.run(["git", "init", "-q", place.root], check=True)
+    write(place, file, text)
+    assert fine == (not words.check(place).findings)
 
 
 SNIPPETS = """#include <string>

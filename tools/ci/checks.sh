@@ -20,7 +20,7 @@ count() {  # count NAME COMMAND…: runs two at a time; the output is printed at
 }
 
 for check in wrong headers layers purity kernel newer statics exports needed sizes docs names \
-    commits version; do
+    words commits version; do
     count "$check" "$python" -m "checks.$check" --build "$build"
 done
 

@@ -19,7 +19,7 @@ def divided_work() -> list[Kind]:
 
 
 def _shares() -> Iterator[Kind]:
-    """Who has how much to do."""
+    """Logs that differ in how much each rank has to do."""
     ramp = [(rank + 1) * GIB // 8 for rank in range(64)]
     mean = sum(ramp) / 64
     shared = posix(ranks=64, written=sum(ramp), call=4 * MIB, write_seconds=64 * 50.0, slowest=98.5)

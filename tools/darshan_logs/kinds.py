@@ -58,7 +58,7 @@ def stdio(path: str, rank: int, seconds: float, **counters: int) -> Item:
 
 
 def _ranks() -> Iterator[Kind]:
-    """Who does the work, and who waits for whom."""
+    """Logs that differ in who does the work, and who waits for whom."""
     big: Mapping[str, Any] = {"written": 40 * GIB, "call": 4 * MIB}
     yield (
         "few-writers",
@@ -433,7 +433,7 @@ def _syncs() -> Iterator[Kind]:
 
 
 def _unseen() -> Iterator[Kind]:
-    """What the log does not have, so that nothing can be kept as it is by it."""
+    """Logs that lack something, so that a report must not take it for fine."""
     yield (
         "mapped-files",
         "none",

@@ -1,4 +1,4 @@
-/* What recorder.c and library_recorder.c share: the records of one rank. None of it is visible to
+/* Shared by recorder.c and library_recorder.c: the records of one rank. None of it is visible to
  * the program that is recorded. */
 #pragma once
 

@@ -373,7 +373,7 @@ def _memory_and_syncs() -> Iterator[Kind]:
 
 
 def _libraries() -> Iterator[Kind]:
-    """What libraries add."""
+    """Logs that differ in what libraries add."""
     filled = 42 * GIB
     below = posix(
         path="/scratch/run/a.h5",

@@ -57,17 +57,17 @@ def parse(arguments: Sequence[str] | None = None) -> Options:
         default=_REPOSITORY / "build" / "demo",
         help="where it works, on the disk to be measured (%(default)s)",
     )
-    parser.add_argument("--ranks", type=_count, default=4, help="of the model (%(default)s)")
-    parser.add_argument("--pairs", type=_count, default=5, help="of runs (%(default)s)")
-    parser.add_argument("--records", type=_count, default=20, help="of a run (%(default)s)")
+    parser.add_argument("--ranks", type=_count, default=4, help="ranks of the model (%(default)s)")
+    parser.add_argument("--pairs", type=_count, default=5, help="pairs of runs (%(default)s)")
+    parser.add_argument("--records", type=_count, default=20, help="records of a run (%(default)s)")
     parser.add_argument(
-        "--hdf5-pairs", type=int, default=1, help="of the HDF5 variant; 0: none (%(default)s)"
+        "--hdf5-pairs", type=int, default=1, help="pairs with HDF5; 0: none (%(default)s)"
     )
     parser.add_argument(
         "--pool-pairs",
         type=int,
         default=3,
-        help="on a limited disk, through the pool; 0: none (%(default)s)",
+        help="pairs on a limited disk, through the pool; 0: none (%(default)s)",
     )
     given = parser.parse_args(arguments)
     return Options(

@@ -128,7 +128,7 @@ class RankIo:
     opens: int
     files: int
     written: int = 0
-    """Of `bytes`, those that it wrote; it read the others."""
+    """The part of `bytes` that it wrote; it read the others."""
 
     def moved(self, direction: Direction) -> int:
         """Bytes of one direction."""

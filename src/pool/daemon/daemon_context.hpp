@@ -91,7 +91,7 @@ struct DaemonContext {
     bool give_descriptors_back();
 
     [[nodiscard]] std::string status(bool ended, const std::vector<RescuedFile>& rescued = {});
-    // What is handed over to the node that writes for this one.
+    // The bytes that are handed over to the node that writes for this one.
     [[nodiscard]] OpenWish::HandsOver hands_over() const noexcept;
     // This node writes bytes for others now.
     [[nodiscard]] bool writes_for_others() const {

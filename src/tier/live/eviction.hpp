@@ -13,7 +13,7 @@
 
 namespace forebay::tier {
 
-// What the list does not know.
+// Facts of files that the list does not know.
 struct EvictionFacts {
     // A program or the mover uses the file.
     std::function<bool(const ReplicaName&)> is_used;

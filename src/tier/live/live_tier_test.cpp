@@ -338,7 +338,7 @@ TEST_F(LiveTierTest, AFileThatIsReadIsFilledOnceAndWrittenInPlace) {
     EXPECT_EQ(read(*tier), "new");
 }
 
-// Of two folders only one has replicas that expire.
+// Only one of two folders has replicas that expire.
 TEST_F(LiveTierTest, AReplicaGoesWhenItsTimeIsUp) {
     const std::string folder = root_ + "/global/short";
     const std::string words = "preload live=1s";

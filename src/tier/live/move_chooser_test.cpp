@@ -44,7 +44,7 @@ protected:
                 .open = open_.contains(inode),
                 .trigger = trigger_};
     }
-    // What the mover does with a file that it has got.
+    // Does with a file that it has got what the mover does.
     void move(std::uint64_t inode) {
         ASSERT_TRUE(list_.put(row(inode, ReplicaState::clean)));
         list_.mark_changed({1, inode});

@@ -55,7 +55,7 @@ RC_GTEST_PROP(MoveQueueProperties, ChoosesAsFromAllCandidates, ()) {
         const auto found = queue.first(now);
         RC_ASSERT(found.has_value() == expected.has_value());
         if (found) {
-            // Of those that are equal, the one with the least name.
+            // It is the one with the least name of those that are equal.
             RC_ASSERT(*found == names[expected->candidate]);
         }
         RC_ASSERT(queue.size() == all.size());

@@ -142,7 +142,7 @@ void LiveTier::move(const std::shared_ptr<LiveFile>& file) {
     if (const auto now = list_.find(file->name); now && *now && (*now)->path != file->path) {
         relocate(*file, std::string{file->path});
     }
-    // What was written before an order that came during this move may be left out of it. A failure
+    // The move may leave out bytes that were written before an order that came meanwhile. A failure
     // is told to all who wait, and tried again at its time.
     file->orders_done = end && *end == MoveEnd::overtaken ? orders_before : file->orders;
     put_away(*file);

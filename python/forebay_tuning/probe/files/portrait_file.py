@@ -52,7 +52,7 @@ def read_portrait(path: Path) -> Portrait:
 def portrait_text(portrait: Portrait) -> str:
     """The text of the file."""
     lines = [
-        "# What a file system likes, as `forebay probe` found it. Each number has its source, the",
+        "# The portrait of a file system, made by `forebay probe`. Each number has its source, the",
         "# interval in which it lies with 95 %, and its date; `forebay advise` reads this file.",
         f"schema = {_text(SCHEMA)}",
         f"name = {_text(portrait.identity.name)}",

@@ -55,8 +55,8 @@ def _is_more(moved: int, asked: int) -> bool:
 
 
 def _library(wait: Wait, program: ProgramIo) -> LibraryBytes | None:
-    """What went through the library in the wait's file, or in all of the rank's own files; None if
-    other bytes went into these, too."""
+    """The bytes of the library in the wait's file, or in all of the rank's own files; None if other
+    bytes went into these, too."""
     if not wait.own:
         return wait.file.library
     mine = [one for one in program.files if one.rank == wait.file.rank and not one.by_mpi]

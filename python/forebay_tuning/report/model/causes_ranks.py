@@ -287,7 +287,7 @@ def _has_most(layer: LayerIo, *, together: bool) -> bool:
 
 
 def _less_waiting(passing: Passing, direction: Direction, *, as_much: bool) -> str:
-    """What to do about a rank that takes longer, for as many bytes as others or for more."""
+    """The advice for a rank that takes longer, for as many bytes as others or for more."""
     if not as_much:
         return _EVENLY
     if 2 * passing.small_calls < passing.calls or passing.bytes < MIB * passing.small_calls // 4:

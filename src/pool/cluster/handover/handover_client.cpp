@@ -60,8 +60,8 @@ bool HandoverClient::run_once() {
     return give_up_what_can_be() || any;
 }
 
-// What another node says is input: a reply that does not fit the offer's state is ignored. One that
-// the bytes are written, though they were not sent, would lose them; so it counts only afterwards.
+// A reply of another node is input: one that does not fit the offer's state is ignored. If it said
+// that bytes are written which were not sent, they would be lost; so it counts only afterwards.
 void HandoverClient::take_reply(const HandoverReply& reply) {
     const auto found = offers_.find(reply.number);
     if (found == offers_.end() || found->second.outcome) {

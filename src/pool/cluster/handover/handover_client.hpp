@@ -73,7 +73,7 @@ public:
 
     // Bytes that the writer has written.
     [[nodiscard]] std::int64_t bytes() const noexcept { return bytes_; }
-    // What was handed over to a writer that has been silent for too long.
+    // Bytes that were handed over to a writer that has been silent for too long.
     struct StuckBytes {
         std::string node;
         std::int64_t bytes = 0;

@@ -65,7 +65,7 @@ HandoverServer::Entry* HandoverServer::find(tokens::Node node, std::uint64_t num
     return found == entries_.end() ? nullptr : &*found;
 }
 
-// Of one node, or (null) of all.
+// The bytes that are held for one node, or (null) for all.
 std::int64_t HandoverServer::held_bytes(const tokens::Node* of) const {
     std::int64_t held = 0;
     for (const Entry& entry : entries_) {
@@ -151,7 +151,7 @@ bool HandoverServer::take_withdrawals() {
     return !withdrawals.empty();
 }
 
-// What does not fit is input of another node that makes no sense: nothing of that offer is written.
+// Parts are input of another node: if one does not fit its offer, nothing of the offer is written.
 bool HandoverServer::take_parts() {
     const auto parts = post_.handed_over();
     for (const auto& [node, part] : parts) {

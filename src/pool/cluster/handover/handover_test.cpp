@@ -27,7 +27,7 @@ constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
 template <class Word>
 using Words = std::vector<HandoverTransport::From<Word>>;
 
-// What is on its way to each of the two nodes.
+// The messages on their way to each of the two nodes.
 struct HandoverNetwork {
     std::array<Words<protocol::HandoverOffer>, 2> offers;
     std::array<Words<protocol::HandoverReply>, 2> replies;
@@ -351,7 +351,7 @@ TEST_F(Handover, AnErrorThereIsTheRequestsErrorHere) {
     EXPECT_EQ(file.writes_here, 0);
 }
 
-// Of one node 16 MiB, and here 24 MiB of all, are taken at a time; the rest waits at the sender.
+// A writer takes 16 MiB of one node at a time, here 24 MiB of all; the rest waits at the sender.
 TEST_F(Handover, BytesOnTheirWayAreBounded) {
     const auto of = storage();
     file.hangs = true;

@@ -29,7 +29,7 @@ public:
     virtual void reply(tokens::Node to, const protocol::HandoverReply& reply) = 0;
     // The bytes of an offer. Messages may overtake them.
     virtual void hand_over(tokens::Node to, std::uint64_t number, std::vector<std::byte> bytes) = 0;
-    // What has arrived since the last call. Replies are those to offers of this node.
+    // The messages that have arrived since the last call. Replies are to offers of this node.
     [[nodiscard]] virtual std::vector<From<protocol::HandoverOffer>> offers() = 0;
     [[nodiscard]] virtual std::vector<From<protocol::HandoverReply>> replies() = 0;
     [[nodiscard]] virtual std::vector<From<protocol::HandoverPart>> handed_over() = 0;

@@ -82,7 +82,7 @@ public:
     // message is dropped.
     void send(const protocol::PeerWord& word, Haste haste = Haste::now);
     void hasten() noexcept { hurries_ = hurries_ || !out_.empty(); }
-    // What bytes of a file are sent for: as the answer to a PeerReadRequest, or to be written.
+    // Why bytes of a file are sent: as the answer to a PeerReadRequest, or to be written.
     enum class Purpose : std::uint8_t { reading, writing };
     // Queues bytes of a file, which are sent in parts with this number; dropped as by send().
     void pass(std::uint64_t number, std::vector<std::byte> bytes,

@@ -55,8 +55,7 @@ inline constexpr std::uint32_t offer_bytes_max = std::uint32_t{8} << 20;
 inline constexpr std::size_t offer_ranges_max = 512;
 inline constexpr std::size_t offer_path_max = 4095;
 
-// What tells a file from others, on whatever node it is looked at. 0: the file system does not
-// tell.
+// Tells a file from others, on whatever node it is looked at. 0: the file system does not tell.
 struct HandedFile {
     std::uint64_t inode = 0;
     std::uint64_t system_type = 0;  // f_type and f_fsid of its file system
@@ -81,7 +80,7 @@ struct HandoverOffer {
     auto operator<=>(const HandoverOffer&) const noexcept = default;
 };
 
-// What is said of an offer. Only `withdrawn` is said by the node that made it.
+// The state of an offer. Only `withdrawn` is said by the node that made the offer.
 struct HandoverReply {
     enum class Kind : std::uint8_t {
         accepted,    // there is memory: the bytes may be sent

@@ -61,8 +61,8 @@ public:
     // sleeps, since waking up takes longer than most openings.
     [[nodiscard]] bool over_within(std::chrono::nanoseconds time, CoreYielding& yielding);
     [[nodiscard]] pool::AccessMode access() const noexcept { return wish_.access; }
-    // What the node that writes for this one has to know of the file; nullopt: it is not handed
-    // over. Contract: run() is over.
+    // The file, for the node that writes for this one; nullopt: it is not handed over. Contract:
+    // run() is over.
     [[nodiscard]] const std::optional<cluster::FileForOthers>& for_others() const noexcept {
         return for_others_;
     }
