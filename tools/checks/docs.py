@@ -1,5 +1,5 @@
 """Everything that the documents name exists: `make X`, `forebay X`, scripts, [text](path), and
-`symbol` in `path`."""
+`symbol` in `path`; and README.md links every document."""
 
 import re
 import sys
@@ -93,10 +93,29 @@ def documents(root: Path) -> Sequence[Path]:
     return sorted(path for pattern in patterns for path in root.glob(pattern))
 
 
+def unlinked(root: Path, paths: Sequence[Path]) -> Iterator[Finding]:
+    """The documents that README.md does not link. Decisions and examples have lists of their own,
+    which it has to link instead."""
+    readme = root / "README.md"
+    linked = {root / name for name in _LINK.findall(readme.read_text(encoding="utf-8"))}
+    for path in paths:
+        listed = path.parent if path.name != "README.md" else path.parent.parent
+        if path in linked or path == readme or (listed / "README.md") in linked - {readme}:
+            continue
+        yield Finding(
+            path.relative_to(root).as_posix(),
+            "README.md does not link it",
+            "a reader begins there, and finds no other way to it",
+            "Link it in README.md's table of documents.",
+        )
+
+
 def check(place: Place) -> Outcome:
     """Commands, links, paths and symbols that the documents name exist."""
     paths = documents(place.root)
     findings = [finding for path in paths for finding in document_findings(place.root, path)]
+    if place.root / "README.md" in paths:
+        findings += unlinked(place.root, paths)
     return Outcome(f"{len(paths)} documents", findings)
 
 

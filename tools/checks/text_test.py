@@ -133,6 +133,14 @@ def test_an_example_names_a_picture_that_is_not_there(place: Place) -> None:
     assert found == ["a.png does not exist"]
 
 
+def test_a_document_that_the_readme_does_not_link_is_found(place: Place) -> None:
+    write(place, "README.md", "[a](docs/a.md), [decisions](docs/decisions/README.md)\n")
+    for name in ("docs/a.md", "docs/decisions/README.md", "docs/decisions/1.md", "docs/b/c.md"):
+        write(place, name, "Text.\n")
+    (finding,) = docs.check(place).findings
+    assert (finding.where, finding.problem) == ("docs/b/c.md", "README.md does not link it")
+
+
 @pytest.mark.parametrize(
     ("said", "fine"),
     [
