@@ -44,10 +44,10 @@ from forebay.common.model.units import MIB
 from forebay.simulate.files import background_load
 from forebay_tuning.model.modelled import Bend, Disturbances, Platform, RateFactors, expected
 from forebay_tuning.model.point import COORDINATES, Direction, Point, Space, changed, usual_space
-from forebay_tuning.model.sample import PROBES, Ask, Passage, Purpose, Sample
+from forebay_tuning.model.sample import PROBES, NextProbe, Passage, Purpose, Sample
 from forebay_tuning.probe.model.search import conclude, search
 from forebay_tuning.probe.use_case.modelled_system import ModelledSystem
-from forebay_tuning.verify.model import LOOKS, Verdict, interim_test, is_look
+from forebay_tuning.verify.model import LOOKS, AdviceVerdict, interim_test, is_look
 
 DISTURBANCES = Disturbances(drift=0.25, noise=0.05, stragglers=0.08)
 SLOWED_LEAST = 1.2
@@ -248,7 +248,7 @@ def _one_factor(world: World, probes: int, seed: int) -> Point:
 
 
 def _rate(system: ModelledSystem, point: Point) -> float:
-    ask = Ask(point=point, purpose=Purpose.SCREEN)
+    ask = NextProbe(point=point, purpose=Purpose.SCREEN)
     passage: Passage | None = system.measure(ask, 0, seconds_max=math.inf)[0].write
     return 0.0 if passage is None else passage.rate
 
@@ -287,7 +287,7 @@ def claims(arguments: argparse.Namespace) -> None:
     wrong, pairs = 0, []
     for run in range(arguments.runs):
         verdict, count = _same_twice(arguments.seed + run)
-        wrong += verdict in (Verdict.IMPROVED, Verdict.WORSE)
+        wrong += verdict in (AdviceVerdict.IMPROVED, AdviceVerdict.WORSE)
         pairs.append(count)
     print(
         f"{arguments.runs} A/A comparisons, drift {DISTURBANCES.drift:.0%}, "
@@ -297,7 +297,7 @@ def claims(arguments: argparse.Namespace) -> None:
     )
 
 
-def _same_twice(seed: int) -> tuple[Verdict, int]:
+def _same_twice(seed: int) -> tuple[AdviceVerdict, int]:
     world = world_of(0)
     system = _system(world, seed)
     order = random.Random(seed)
@@ -310,9 +310,9 @@ def _same_twice(seed: int) -> tuple[Verdict, int]:
         b.append(first if swapped else second)
         if is_look(len(a), LOOKS[-1]):
             found = interim_test(a, b)
-            if found.verdict is not Verdict.INCONCLUSIVE:
+            if found.verdict is not AdviceVerdict.INCONCLUSIVE:
                 return found.verdict, len(a)
-    return Verdict.INCONCLUSIVE, len(a)
+    return AdviceVerdict.INCONCLUSIVE, len(a)
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -17,11 +17,18 @@ from itertools import groupby
 from pathlib import Path
 from statistics import median, pstdev
 
-from forebay.bench.model.comparison import Side
+from forebay.bench.model.comparison import ComparedSide
 from forebay.common.files.processes import ForegroundProcesses
 from forebay.common.model.frozen import frozen
 from forebay_tuning.apply.use_case import PLACE
-from forebay_tuning.verify.model import LOOKS, Verdict, Verification, interim_test, is_look, order
+from forebay_tuning.verify.model import (
+    LOOKS,
+    AdviceVerdict,
+    Verification,
+    interim_test,
+    is_look,
+    order,
+)
 
 _TOLD_SECONDS = 10.0
 _LOOKED_RUNS = 200
@@ -119,12 +126,12 @@ def _verified(seconds: Iterator[float], seed: int) -> Verification | None:
         pair = [one for _, one in zip(range(2), seconds, strict=False)]
         if len(pair) < 2:
             return None
-        a, b = pair if first is Side.A else reversed(pair)
+        a, b = pair if first is ComparedSide.A else reversed(pair)
         default.append(a)
         advised.append(b)
         if is_look(len(default), LOOKS[-1]):
             found = interim_test(default, advised)
-            if found.verdict is not Verdict.INCONCLUSIVE:
+            if found.verdict is not AdviceVerdict.INCONCLUSIVE:
                 break
     return found
 
@@ -160,7 +167,7 @@ def _where(is_left: Callable[[float], bool]) -> float:
 def summary(found: Sequence[Verification], runs: Sequence[Run]) -> str:
     """The results in Markdown."""
     count = len(found)
-    claims = [one for one in found if one.verdict in (Verdict.IMPROVED, Verdict.WORSE)]
+    claims = [one for one in found if one.verdict in (AdviceVerdict.IMPROVED, AdviceVerdict.WORSE)]
     low, high = covering(len(claims), count)
     tails = sum(one.tail.is_worse for one in found)
     seconds = [one.seconds for one in runs]
@@ -172,7 +179,7 @@ def summary(found: Sequence[Verification], runs: Sequence[Run]) -> str:
         "| verdict | of so many A/A verifications | share | pairs, median |",
         "| --- | --- | --- | --- |",
     ]
-    for verdict in Verdict:
+    for verdict in AdviceVerdict:
         its = [one.pairs for one in found if one.verdict is verdict]
         pairs = f"{median(its):.0f}" if its else "–"
         told.append(f"| {verdict} | {len(its)} of {count} | {len(its) / count:.1%} | {pairs} |")

@@ -25,7 +25,7 @@ from forebay_tuning.advise.model.worth import log_interval
 from forebay_tuning.model.point import Direction, Point, changed
 from forebay_tuning.model.portrait import Portrait
 from forebay_tuning.model.response import Seen, shifted
-from forebay_tuning.model.sample import Ask, Purpose, Sample
+from forebay_tuning.model.sample import NextProbe, Purpose, Sample
 from forebay_tuning.probe.files.portrait_file import read_portrait
 from forebay_tuning.probe.model.fitting import fit
 from forebay_tuning.probe.model.search import drift_of, seen_of
@@ -99,7 +99,7 @@ def fresh(
         samples: dict[Point, list[Sample]] = {base: [], point: []}
         for _ in range(times):
             for one in (base, point):
-                ask = Ask(point=one, purpose=Purpose.RACE)
+                ask = NextProbe(point=one, purpose=Purpose.RACE)
                 samples[one].append(system.measure(ask, number, seconds_max=seconds_max)[0])
                 number += 1
         for direction, choice in portrait.choices.items():

@@ -16,7 +16,7 @@ from evaluation.tuning_coverage import Pair, fresh
 from evaluation.tuning_real import BUDGETS, forebay, launcher_words
 from forebay_tuning.probe.files.portrait_file import read_portrait
 from forebay_tuning.probe.use_case.probe import Budget, ProbeRequest
-from forebay_tuning.probe.world import Asked, system_of
+from forebay_tuning.probe.world import SystemOptions, system_of
 
 TIMES = 3
 """Measurements of each side of a pair, of which the median is taken."""
@@ -54,7 +54,7 @@ def _of_folder(name: str, folder: Path, chosen: argparse.Namespace) -> list[Pair
     budget = BUDGETS.get(name, BUDGETS["limited200"])
     forebay(["probe", folder, *budget, "--share", "100%", "-o", path, "--", *launcher])
     portrait = read_portrait(path)
-    asked = Asked(
+    asked = SystemOptions(
         words=[str(folder), *launcher],
         simulate=None,
         formulas=False,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from evaluation.tuning_aa import Run, aa, covering, read_runs, verifications
-from forebay_tuning.verify.model import LOOKS, Verdict
+from forebay_tuning.verify.model import LOOKS, AdviceVerdict
 
 
 def drawn(count: int, *, stretches: int = 1, noise: float = 0.1) -> list[Run]:
@@ -37,7 +37,7 @@ def test_each_verification_has_runs_of_its_own_and_stops_at_a_look() -> None:
 
 def test_without_a_difference_few_are_called_one() -> None:
     found = list(verifications(drawn(12000), seed=1))
-    claims = [one for one in found if one.verdict in (Verdict.IMPROVED, Verdict.WORSE)]
+    claims = [one for one in found if one.verdict in (AdviceVerdict.IMPROVED, AdviceVerdict.WORSE)]
     assert len(claims) <= 0.08 * len(found)
 
 

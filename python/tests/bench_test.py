@@ -21,7 +21,7 @@ from forebay.bench.model.command_line import (
     split,
     two_sides,
 )
-from forebay.bench.model.comparison import Design, Side, Verdict
+from forebay.bench.model.comparison import ComparedSide, ComparisonVerdict, Design
 from forebay.bench.model.program_words import json_file
 from forebay.bench.model.result import (
     Bar,
@@ -389,9 +389,9 @@ def test_ranks_that_ran_alone_are_warned_of(make_world: MakeWorld) -> None:
         assert ("3 of 4 ranks" in report.left.warning) is warns
 
 
-def sides(text: str = "ior -- ior") -> Mapping[Side, Any]:
+def sides(text: str = "ior -- ior") -> Mapping[ComparedSide, Any]:
     a, b = two_sides(text.split())
-    return {Side.A: a, Side.B: b}
+    return {ComparedSide.A: a, ComparedSide.B: b}
 
 
 def run_compare(
@@ -411,7 +411,7 @@ def rates_of(design: Design, *, a: float, b: float) -> list[float]:
     """In the order in which the comparison will run them, drifting."""
     runs: list[float] = []
     for pair, order in enumerate(design.order()):
-        runs += [(a if side is Side.A else b) * (1 + pair / 10) for side in order]
+        runs += [(a if side is ComparedSide.A else b) * (1 + pair / 10) for side in order]
     return runs
 
 
@@ -419,7 +419,7 @@ def test_a_comparison_interleaves_and_judges(make_world: MakeWorld) -> None:
     design = Design.fixed(pairs=12, margin=0.05, seed=3)
     world = make_world()
     got = run_compare(world, ImaginedResults(rates_of(design, a=100, b=130)), design)
-    assert got.findings[0].verdict is Verdict.BETTER
+    assert got.findings[0].verdict is ComparisonVerdict.BETTER
     assert got.findings[0].ratio.estimate == pytest.approx(1.3)
     started = world.processes.started
     assert len(started) == 24
@@ -453,7 +453,7 @@ def test_the_median_of_an_even_number_lies_between_the_two_in_the_middle(
 def test_the_same_twice_is_equivalent_and_stops_early(make_world: MakeWorld) -> None:
     design = Design.sequential(pairs_max=20, margin=0.05, seed=3)
     got = run_compare(make_world(), ImaginedResults(rates_of(design, a=100, b=100)), design)
-    assert got.findings[0].verdict is Verdict.EQUIVALENT
+    assert got.findings[0].verdict is ComparisonVerdict.EQUIVALENT
     assert got.pairs == 8
 
 
@@ -479,7 +479,7 @@ def test_a_failed_run_does_not_take_the_pairs_before_it_along(make_world: MakeWo
     for missing, pairs in ((1, 11), (2, 11), (3, 10)):
         got = run_compare(make_world(), ImaginedResults(rates[:-missing]), design)
         assert (got.pairs, len(got.firsts)) == (pairs, pairs)
-        assert got.findings[0].verdict is Verdict.BETTER
+        assert got.findings[0].verdict is ComparisonVerdict.BETTER
         assert "measured nothing" in str(got.failure)
         assert as_json(got)["exit_status"] == 1
         assert f"{pairs} of 12 interleaved pairs" in as_text(got)
@@ -549,7 +549,7 @@ def test_other_points_are_compared_one_after_the_other(make_world: MakeWorld) ->
     names = [f"write {side}" for order in design.order() for side in order]
     got = run_compare(make_world(), ImaginedResults(rates_of(design, a=1, b=2), names), design)
     assert [one.quantity for one in got.findings] == ["write A → write B"]
-    assert got.findings[0].verdict is Verdict.BETTER
+    assert got.findings[0].verdict is ComparisonVerdict.BETTER
 
 
 def test_sides_without_anything_in_common() -> None:

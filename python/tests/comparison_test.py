@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from forebay.bench.model.comparison import Design, Side, Verdict, find, judge, may_stop
+from forebay.bench.model.comparison import (
+    ComparedSide,
+    ComparisonVerdict,
+    Design,
+    find,
+    judge,
+    may_stop,
+)
 from forebay.common.model.errors import UsageError
 from forebay.common.model.estimate import Ratio, paired_ratio
 
@@ -34,17 +41,19 @@ def ratio_of(low: float, high: float) -> Ratio:
 @pytest.mark.parametrize(
     ("low", "high", "verdict"),
     [
-        (1.10, 1.40, Verdict.BETTER),
-        (0.60, 0.90, Verdict.WORSE),
-        (0.98, 1.03, Verdict.EQUIVALENT),
-        (1.01, 1.04, Verdict.EQUIVALENT),
-        (1.01, 1.08, Verdict.BETTER),
-        (0.90, 1.20, Verdict.INCONCLUSIVE),
-        (1 / 1.05, 1.05, Verdict.EQUIVALENT),
-        (1 / 1.06, 1.05, Verdict.INCONCLUSIVE),
+        (1.10, 1.40, ComparisonVerdict.BETTER),
+        (0.60, 0.90, ComparisonVerdict.WORSE),
+        (0.98, 1.03, ComparisonVerdict.EQUIVALENT),
+        (1.01, 1.04, ComparisonVerdict.EQUIVALENT),
+        (1.01, 1.08, ComparisonVerdict.BETTER),
+        (0.90, 1.20, ComparisonVerdict.INCONCLUSIVE),
+        (1 / 1.05, 1.05, ComparisonVerdict.EQUIVALENT),
+        (1 / 1.06, 1.05, ComparisonVerdict.INCONCLUSIVE),
     ],
 )
-def test_verdict_is_what_the_whole_interval_says(low: float, high: float, verdict: Verdict) -> None:
+def test_verdict_is_what_the_whole_interval_says(
+    low: float, high: float, verdict: ComparisonVerdict
+) -> None:
     assert judge(ratio_of(low, high), margin=0.05 + 1e-12) is verdict
 
 
@@ -85,7 +94,10 @@ def test_a_verdict_turns_round_with_its_sides(
     b = [one * factor for _, one in pairs]
     there = find("x", "s", a=a, b=b, less=True, design=DESIGN)
     back = find("x", "s", a=b, b=a, less=True, design=DESIGN)
-    other = {Verdict.BETTER: Verdict.WORSE, Verdict.WORSE: Verdict.BETTER}
+    other = {
+        ComparisonVerdict.BETTER: ComparisonVerdict.WORSE,
+        ComparisonVerdict.WORSE: ComparisonVerdict.BETTER,
+    }
     assert back.verdict is other.get(there.verdict, there.verdict)
     rate = find("x", "MiB/s", a=a, b=b, less=False, design=DESIGN)
     assert rate.verdict is back.verdict
@@ -97,8 +109,8 @@ def test_order_is_balanced_and_of_its_seed(pairs: int, seed: int) -> None:
     order = design.order()
     assert order == design.order()
     assert len(order) == pairs
-    assert all(set(one) == set(Side) for one in order)
-    assert abs(2 * sum(one[0] is Side.A for one in order) - pairs) <= 1
+    assert all(set(one) == set(ComparedSide) for one in order)
+    assert abs(2 * sum(one[0] is ComparedSide.A for one in order) - pairs) <= 1
 
 
 @pytest.mark.parametrize("design", [DESIGN, Design.sequential(pairs_max=20, margin=0.05, seed=1)])
@@ -116,7 +128,7 @@ def test_nothing_is_found_where_nothing_is(design: Design) -> None:
                 found = find("x", "", a=a, b=b, less=False, design=design)
                 if may_stop([found], pairs=pair, design=design):
                     break
-        wrong += found.verdict in (Verdict.BETTER, Verdict.WORSE)
+        wrong += found.verdict in (ComparisonVerdict.BETTER, ComparisonVerdict.WORSE)
     assert wrong <= 0.05 * trials + 3 * math.sqrt(0.05 * 0.95 * trials)
 
 
@@ -124,7 +136,7 @@ def test_sequential_looks_stop_when_all_is_decided() -> None:
     design = Design.sequential(pairs_max=20, margin=0.05, seed=1)
     assert design.looks == (8, 12, 16, 20)
     clear = find("x", "", a=[1.0] * 8, b=[2.0] * 8, less=False, design=design)
-    assert clear.verdict is Verdict.BETTER
+    assert clear.verdict is ComparisonVerdict.BETTER
     assert may_stop([clear], pairs=8, design=design)
     assert not may_stop([clear], pairs=7, design=design)
 

@@ -11,7 +11,7 @@ import pytest
 
 from forebay.doctor.files.bundle_file import write_bundle
 from forebay.doctor.files.site_facts import LocalSite
-from forebay.doctor.model.finding import Finding, Status, Topic
+from forebay.doctor.model.finding import DoctorFinding, Status, Topic
 from forebay.doctor.model.private_names import PrivateNames, servers_of
 from forebay.doctor.model.site import (
     HugePageFacts,
@@ -56,7 +56,7 @@ def facts(**changes: Any) -> SiteFacts:
     return SiteFacts(**{**usual, **changes})
 
 
-def of(findings: tuple[Finding, ...], subject: str) -> Finding:
+def of(findings: tuple[DoctorFinding, ...], subject: str) -> DoctorFinding:
     found = [one for one in findings if one.subject == subject]
     assert len(found) == 1, findings
     return found[0]
@@ -147,7 +147,7 @@ def test_the_sites_settings_are_shown_with_their_mistakes(
 
 
 def test_the_table_has_all_findings_and_what_to_do() -> None:
-    finding = Finding(
+    finding = DoctorFinding(
         topic=Topic.KERNEL, status=Status.PROBLEM, subject="Li\nnux", detail="old", remedy="Mend."
     )
     lines = list(site_lines((finding,)))

@@ -10,7 +10,7 @@ from forebay.common.files.machine import LocalMachine
 from forebay.common.model.errors import UsageError
 from forebay.common.model.launcher import Flavour
 from forebay.common.model.program import Family
-from forebay.doctor.model.finding import Finding, Status, Topic, problems
+from forebay.doctor.model.finding import DoctorFinding, Status, Topic, problems
 from forebay.doctor.use_case.diagnose import DoctorRequest, diagnose
 from forebay.machine_ports import World
 from forebay.pool.model.mounting import MountWay
@@ -30,12 +30,12 @@ SRUN = LauncherFacts(
 )
 
 
-def look(world: World, **more: object) -> tuple[Finding, ...]:
+def look(world: World, **more: object) -> tuple[DoctorFinding, ...]:
     request = DoctorRequest(directories=(Path("/scratch"),), **more)  # type: ignore[arg-type]
     return diagnose(request, world).findings
 
 
-def only(findings: tuple[Finding, ...], topic: Topic, status: Status) -> Finding:
+def only(findings: tuple[DoctorFinding, ...], topic: Topic, status: Status) -> DoctorFinding:
     found = [one for one in findings if one.topic is topic and one.status is status]
     assert len(found) == 1, found
     return found[0]

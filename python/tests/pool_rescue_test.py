@@ -9,7 +9,7 @@ import pytest
 
 from forebay.common.model.errors import RescueError
 from forebay.pool.files.rescue_files import RescueFiles
-from forebay.pool.model.rescue import RUN_HEADER, Applied
+from forebay.pool.model.rescue import RUN_HEADER, RescueOutcome
 from forebay.pool.use_case.rescue import RescueRequest, rescue
 
 RUNS = ((3, b"abc"), (1 << 20, b"far away"))
@@ -41,7 +41,7 @@ def target(tmp_path: Path) -> Path:
     return path
 
 
-def finish(path: Path, **more: Any) -> Applied:
+def finish(path: Path, **more: Any) -> RescueOutcome:
     (one,) = rescue(RescueRequest(paths=(path,), **more), RescueFiles())
     return one
 

@@ -30,7 +30,7 @@ from forebay.pool.model.sampling import (
     summed,
 )
 from forebay_tuning.model.course import PoolCourse, binned, rates_of
-from forebay_tuning.report.model.diagnosis import Diagnosis, diagnose
+from forebay_tuning.report.model.diagnosis import ProgramDiagnosis, diagnose
 from forebay_tuning.report.model.from_record import program_of
 from forebay_tuning.report.report.text import as_text
 
@@ -76,7 +76,7 @@ NODES_POOL = replace(POOL, nodes=3, most_waited=NODE)
 NODES_RUN = replace(RUN, pool=NODES_POOL)
 
 
-def found(*runs: RunRecord) -> Diagnosis:
+def found(*runs: RunRecord) -> ProgramDiagnosis:
     return diagnose(program_of(Record(runs=runs), source="record r"))
 
 

@@ -22,7 +22,7 @@ from forebay.pool.files.daemon_start import environment_of
 from forebay.pool.files.fleet import put_together, together
 from forebay.pool.files.message_table import pool_messages
 from forebay.pool.files.pools import LocalPools
-from forebay.pool.model.messages import Ask, MessageLayout
+from forebay.pool.model.messages import MessageLayout, QuestionKind
 from forebay.pool.model.place import PoolPlace
 from forebay.pool.model.pool import Lost, PoolEnd, PoolFile, PoolStatus, Rescued
 from forebay.pool.report.text import outcome_as_json, outcome_lines, status_lines
@@ -125,18 +125,19 @@ def test_messages_lie_in_memory_as_the_compiler_has_them(root: Path, tmp_path: P
 def test_messages_have_the_numbers_that_they_were_given() -> None:
     table = pool_messages()
     assert (table.question_layout.form, table.reply_layout.form) == ("=QIIIIqQQ256s", "=QIiIIIIq")
-    assert {ask: table.asks[ask] for ask in Ask} == {
-        Ask.WATCH: 2, Ask.STATUS: 9, Ask.DRAIN: 10, Ask.STOP: 11,
+    assert {ask: table.asks[ask] for ask in QuestionKind} == {
+        QuestionKind.WATCH: 2, QuestionKind.STATUS: 9,
+        QuestionKind.DRAIN: 10, QuestionKind.STOP: 11,
     }  # fmt: skip
     assert table.numbers_of(("pooled", "leaving")) == {1, 2}
 
 
 def test_a_question_is_about_no_file() -> None:
     table = pool_messages()
-    data = table.question(Ask.DRAIN)
+    data = table.question(QuestionKind.DRAIN)
     assert len(data) == table.question_layout.length
     assert data[:8] == table.format.to_bytes(8, "little")
-    assert data[8] == table.asks[Ask.DRAIN]
+    assert data[8] == table.asks[QuestionKind.DRAIN]
     assert not any(data[9:])
 
 
@@ -145,7 +146,7 @@ def test_a_reply_of_another_version_or_length_is_none() -> None:
     data = table.format.to_bytes(8, "little") + bytes([10, 0, 0, 0, 28]) + bytes(27)
     said = table.reply(data)
     assert said is not None
-    assert (said.ask, said.error) == (table.asks[Ask.DRAIN], 28)
+    assert (said.ask, said.error) == (table.asks[QuestionKind.DRAIN], 28)
     assert table.reply(data[:-1]) is None
     assert table.reply(bytes(40)) is None
 

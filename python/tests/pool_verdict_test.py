@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from forebay.pool.model.pool import PoolEnd, PoolFile, PoolStatus, Rescued
-from forebay.pool.model.verdict import Cause, Judgement, Verdict, verdict_of
+from forebay.pool.model.verdict import Cause, Judgement, PoolVerdict, verdict_of
 from forebay.pool.report.text import outcome_verdict
 from forebay.pool.report.verdict_text import spoken, verdict_text
 from forebay.pool.use_case.run_pool import PoolOutcome
@@ -254,7 +254,7 @@ def test_a_pool_of_several_programs_speaks_of_them() -> None:
 @pytest.mark.parametrize("judgement", Judgement)
 @pytest.mark.parametrize("cause", [*Cause, None])
 def test_each_verdict_is_a_sentence(judgement: Judgement, cause: Cause | None) -> None:
-    text = verdict_text(Verdict(judgement=judgement, cause=cause))
+    text = verdict_text(PoolVerdict(judgement=judgement, cause=cause))
     assert text[0].isupper()
     assert text.endswith((".", "pool_cap."))
 

@@ -17,7 +17,7 @@ from forebay.run.model import (
     Contrast,
     FileDifference,
     RunPair,
-    Side,
+    RunSide,
     WrittenFiles,
     is_cheap,
     run_order,
@@ -41,7 +41,7 @@ MakeWorld = Callable[..., Any]
 
 
 def pair(plain: float, forebay: float) -> RunPair:
-    return RunPair(first=Side.PLAIN, plain_seconds=plain, forebay_seconds=forebay)
+    return RunPair(first=RunSide.PLAIN, plain_seconds=plain, forebay_seconds=forebay)
 
 
 def other_bytes(name: str) -> FileDifference:
@@ -55,16 +55,16 @@ def only(name: str, contrast: Contrast) -> FileDifference:
 
 
 def test_a_single_pair_begins_without_forebay() -> None:
-    assert run_order(1, seed=5) == ((Side.PLAIN, Side.FOREBAY),)
+    assert run_order(1, seed=5) == ((RunSide.PLAIN, RunSide.FOREBAY),)
 
 
 @pytest.mark.parametrize("pairs", [2, 6, 7])
 def test_each_side_is_first_equally_often(pairs: int) -> None:
     order = run_order(pairs, seed=3)
     assert len(order) == pairs
-    assert all(set(one) == set(Side) for one in order)
+    assert all(set(one) == set(RunSide) for one in order)
     firsts = [one[0] for one in order]
-    assert abs(firsts.count(Side.PLAIN) - firsts.count(Side.FOREBAY)) <= 1
+    assert abs(firsts.count(RunSide.PLAIN) - firsts.count(RunSide.FOREBAY)) <= 1
 
 
 def test_the_order_depends_on_the_seed() -> None:
@@ -183,7 +183,7 @@ def test_what_did_not_arrive_is_named_and_nobody_is_sent_to_rescue_a_trial() -> 
     lost = Rescued(
         path="/out", error=28, error_text="No space left", bytes=1 << 20, file="/r", problem=""
     )
-    failure = RunFailure(side=Side.FOREBAY, status=74)
+    failure = RunFailure(side=RunSide.FOREBAY, status=74)
     text = comparison_as_text(
         compared(pairs=(), failure=failure, reports=(report(pool_file(), rescued=(lost,)),))
     )
@@ -216,7 +216,7 @@ def test_a_difference_that_is_its_own_is_no_failure() -> None:
 
 
 def test_a_failure_has_the_programs_status() -> None:
-    failed = compared(pairs=(), failure=RunFailure(side=Side.FOREBAY, status=3))
+    failed = compared(pairs=(), failure=RunFailure(side=RunSide.FOREBAY, status=3))
     assert failed.status == 3
     assert comparison_sentence(failed) == (
         "Your program failed with Forebay (status 3), and not without it."
@@ -300,7 +300,7 @@ def test_no_run_follows_one_that_failed(make_world: MakeWorld) -> None:
     world = make_world(processes={"status": 3})
     found = compare(world, Folders(world.folder, {}), pairs=1)
     assert len(world.processes.started) == 1
-    assert found.failure == RunFailure(side=Side.PLAIN, status=3)
+    assert found.failure == RunFailure(side=RunSide.PLAIN, status=3)
     assert found.status == 3
 
 

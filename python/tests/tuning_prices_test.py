@@ -9,7 +9,7 @@ from tuning_scenes import files_rate, priced_portrait
 
 from forebay_tuning.model.metadata import MetadataRates
 from forebay_tuning.model.program_io import FileIo, LayerIo, Passing, ProgramIo
-from forebay_tuning.report.model.claims import Kind
+from forebay_tuning.report.model.claims import CauseKind
 from forebay_tuning.report.model.diagnosis import diagnose
 from forebay_tuning.report.model.prices import priced
 
@@ -61,12 +61,12 @@ PROGRAM = ProgramIo(
 )
 def test_report_prices_files_by_the_portrait(creates: float, seconds: float, told: str) -> None:
     diagnosis = diagnose(PROGRAM)
-    (trouble,) = [one for one in diagnosis.troubles if one.kind is Kind.METADATA]
+    (trouble,) = [one for one in diagnosis.troubles if one.kind is CauseKind.METADATA]
     rates = replace(PRICED, creates=(files_rate(64, creates),))
     (found,) = [
         one
         for one in priced(diagnosis, priced_portrait(rates)).troubles
-        if one.kind is Kind.METADATA
+        if one.kind is CauseKind.METADATA
     ]
     assert found.seconds_by_portrait == pytest.approx(seconds)
     assert found.seconds == trouble.seconds

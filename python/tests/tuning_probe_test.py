@@ -27,7 +27,7 @@ from forebay_tuning.model.modelled import Disturbances
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.portrait import Portrait
 from forebay_tuning.model.quantity import parse_quantity, spell_rate, spell_seconds
-from forebay_tuning.model.sample import Ask, Passage, Purpose, Sample
+from forebay_tuning.model.sample import NextProbe, Passage, Purpose, Sample
 from forebay_tuning.probe.files.journal import NoJournal, ProbeJournal, begun
 from forebay_tuning.probe.files.measuring_program import PREFIX, remove_folder
 from forebay_tuning.probe.files.platform_file import read_platform
@@ -137,7 +137,7 @@ class Counting:
         self.files += spent.files
         return replace(ground, spent=spent)
 
-    def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
+    def measure(self, ask: NextProbe, number: int, *, seconds_max: float) -> tuple[Sample, float]:
         sample, seconds = self.inner.measure(ask, number, seconds_max=seconds_max)
         self.seconds += seconds
         self.bytes += ask.point.bytes
@@ -204,7 +204,7 @@ class Broken(Counting):
         self.after = after
         self.why = why
 
-    def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
+    def measure(self, ask: NextProbe, number: int, *, seconds_max: float) -> tuple[Sample, float]:
         if self.probes >= self.after:
             self.probes += 1
             return Sample(ask=ask, discarded=self.why), 1.0
@@ -257,7 +257,7 @@ class Dying(Counting):
         super().__init__(inner)
         self.at = at
 
-    def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
+    def measure(self, ask: NextProbe, number: int, *, seconds_max: float) -> tuple[Sample, float]:
         if self.probes == self.at:
             raise KilledError
         return super().measure(ask, number, seconds_max=seconds_max)
@@ -326,7 +326,7 @@ class BehindCache(Measured):
     taken_in = 6e6
     rate = 50e6
 
-    def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
+    def measure(self, ask: NextProbe, number: int, *, seconds_max: float) -> tuple[Sample, float]:
         sample, seconds = super().measure(ask, number, seconds_max=seconds_max)
         stored = max(0.0, ask.point.bytes - self.taken_in) / self.rate
 

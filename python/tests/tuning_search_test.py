@@ -22,7 +22,7 @@ from forebay_tuning.model.point import (
     usual_space,
 )
 from forebay_tuning.model.response import NAMES, Physical, Seen, asked_of, fit_storm
-from forebay_tuning.model.sample import Ask, Choice, Passage, Purpose, Sample
+from forebay_tuning.model.sample import Choice, NextProbe, Passage, Purpose, Sample
 from forebay_tuning.model.targets import sick_targets
 from forebay_tuning.probe.model.acquisition import most_contested, most_telling
 from forebay_tuning.probe.model.belief import Belief, first_belief, further
@@ -191,7 +191,7 @@ def test_drift_is_what_the_controls_have_in_common() -> None:
     rates = [1e9, 1e9, 2e9, 2e9, 2e9, 2e9, 1e9, 1e9, 1e9]
     taken = [
         Sample(
-            ask=Ask(point=here, purpose=Purpose.CONTROL),
+            ask=NextProbe(point=here, purpose=Purpose.CONTROL),
             write=Passage(rate=rate, seconds_open=0, seconds_close=0),
         )
         for rate in rates
@@ -202,7 +202,7 @@ def test_drift_is_what_the_controls_have_in_common() -> None:
 
 def test_what_came_from_a_cache_or_was_discarded_does_not_count() -> None:
     passage = Passage(rate=1e9, seconds_open=0, seconds_close=0)
-    ask = Ask(point=point(), purpose=Purpose.SCREEN)
+    ask = NextProbe(point=point(), purpose=Purpose.SCREEN)
     cached = Sample(ask=ask, write=passage, read=passage, cached=True)
     assert cached.passage(Direction.READ) is None
     assert cached.passage(Direction.WRITE) is passage
@@ -243,7 +243,7 @@ def test_a_space_with_fewer_points_than_probes_is_searched_to_the_end() -> None:
         space, control=control, priors=(), probes=60, direction=Direction.WRITE, seed=1
     )
     asked = []
-    ask: Ask | None = next(conversation)
+    ask: NextProbe | None = next(conversation)
     while ask is not None:
         asked.append(ask)
         sample, _ = system.measure(ask, 0, seconds_max=math.inf)
@@ -390,7 +390,7 @@ def test_what_could_not_be_probed_is_not_asked_for_again() -> None:
         space, control=control, priors=(), probes=40, direction=Direction.WRITE, seed=2
     )
     failed: list[Point] = []
-    ask: Ask | None = next(conversation)
+    ask: NextProbe | None = next(conversation)
     while ask is not None:
         assert ask.point not in failed
         sample, _ = system.measure(ask, 0, seconds_max=math.inf)

@@ -19,7 +19,7 @@ from forebay.simulate.model.keys import SimulatorKeys
 from forebay_tuning.model.metadata import ROUNDS, FilesAsk
 from forebay_tuning.model.point import Direction, Point
 from forebay_tuning.model.portrait import Portrait
-from forebay_tuning.model.sample import Ask, Purpose
+from forebay_tuning.model.sample import NextProbe, Purpose
 from forebay_tuning.model.simulated import REQUESTS_MOST, as_simulated, changed_by
 from forebay_tuning.probe.files.journal import NoJournal
 from forebay_tuning.probe.files.platform_file import read_platform
@@ -41,7 +41,7 @@ POINT = Point(
     transfer_bytes=4 * MIB,
     process_bytes=64 * MIB,
 )
-ASK = Ask(point=POINT, purpose=Purpose.SCREEN)
+ASK = NextProbe(point=POINT, purpose=Purpose.SCREEN)
 
 
 class Imagined:

@@ -11,7 +11,7 @@ from forebay.common.model.units import MIB
 from forebay_tuning.model.point import Direction, Point, Space, usual_space
 from forebay_tuning.model.portrait import Identity, Portrait, kept_up
 from forebay_tuning.model.response import Physical, Response, Storm, Surface
-from forebay_tuning.model.sample import Ask, Choice, Passage, Purpose, Sample
+from forebay_tuning.model.sample import Choice, NextProbe, Passage, Purpose, Sample
 from forebay_tuning.model.sustained import Moved, Sustained, sustained_of
 from forebay_tuning.probe.files.portrait_file import _portrait, portrait_text
 from forebay_tuning.probe.model.behind_cache import sustained_by
@@ -118,7 +118,7 @@ def test_what_passages_do_not_tell_is_not_told(long: list[Moved]) -> None:
     assert sustained_of([limited(CONTROL.bytes)], long, targets=1) is None
 
 
-def answered(ask: Ask, *, moved: int | None = None) -> Sample:
+def answered(ask: NextProbe, *, moved: int | None = None) -> Sample:
     count = ask.point.bytes if moved is None else moved
     passage = Passage(rate=limited(count).rate, seconds_open=0, seconds_close=0, bytes=count)
     return Sample(ask=ask, write=passage, read=passage if moved is None else None)
@@ -251,7 +251,7 @@ def portrait(found: Sustained | None) -> Portrait:
         noise=0.0123456,
         drift=0.1,
     )
-    long = Ask(point=grown(CONTROL, 200 * MIB), purpose=Purpose.SUSTAIN)
+    long = NextProbe(point=grown(CONTROL, 200 * MIB), purpose=Purpose.SUSTAIN)
     return Portrait(
         identity=IDENTITY,
         space=Space(
@@ -260,7 +260,7 @@ def portrait(found: Sustained | None) -> Portrait:
         ),
         control=CONTROL,
         choices={Direction.WRITE: choice},
-        samples=(answered(long), answered(Ask(point=CONTROL, purpose=Purpose.CONTROL))),
+        samples=(answered(long), answered(NextProbe(point=CONTROL, purpose=Purpose.CONTROL))),
     )  # fmt: skip
 
 
@@ -297,9 +297,9 @@ def test_json_names_the_numbers_that_probes_identify() -> None:
 
 
 def test_the_defaults_probes_are_the_short_ones() -> None:
-    short = [answered(Ask(point=CONTROL, purpose=Purpose.CONTROL))]
+    short = [answered(NextProbe(point=CONTROL, purpose=Purpose.CONTROL))]
     points = [grown(CONTROL, count * MIB) for count in (200, 100)]
-    long = [answered(Ask(point=one, purpose=Purpose.SUSTAIN)) for one in points]
+    long = [answered(NextProbe(point=one, purpose=Purpose.SUSTAIN)) for one in points]
     found = sustained_by(CONTROL, 1, short, long, Direction.WRITE)
     assert found is not None
     assert math.isclose(found.rate, RATE, rel_tol=0.1)
@@ -310,10 +310,13 @@ def test_no_line_is_drawn_beyond_what_was_probed() -> None:
     from forebay_tuning.probe.report.pictures import PICTURES, Reach
 
     probed = [CONTROL, replace(CONTROL, processes=1, per_node=1, process_bytes=4 * MIB)]
-    samples = [answered(Ask(point=one, purpose=Purpose.SCREEN)) for one in probed]
-    samples.append(answered(Ask(point=grown(CONTROL, 200 * MIB), purpose=Purpose.SUSTAIN)))
+    samples = [answered(NextProbe(point=one, purpose=Purpose.SCREEN)) for one in probed]
+    samples.append(answered(NextProbe(point=grown(CONTROL, 200 * MIB), purpose=Purpose.SUSTAIN)))
     samples.append(
-        Sample(ask=Ask(point=replace(CONTROL, processes=8), purpose=Purpose.SCREEN), discarded="x")
+        Sample(
+            ask=NextProbe(point=replace(CONTROL, processes=8), purpose=Purpose.SCREEN),
+            discarded="x",
+        )
     )
     reach = Reach.of(samples, Direction.WRITE)
     assert all(reach.holds(one) for one in probed)

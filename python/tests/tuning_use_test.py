@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tuning_scenes import advice
 
-from forebay.bench.model.comparison import Side
+from forebay.bench.model.comparison import ComparedSide
 from forebay.common.files.processes import ForegroundProcesses
 from forebay.common.model.errors import BenchError, LayoutError, UsageError
 from forebay.common.model.record import FileRecord, Record, Traffic
@@ -24,14 +24,14 @@ from forebay_tuning.apply.files import RealFolders
 from forebay_tuning.apply.report import as_text as applied_text
 from forebay_tuning.apply.use_case import (
     NOT_APPLIED,
-    Applied,
+    AppliedAdvice,
     ApplyRequest,
     apply_advice,
     measured_in,
 )
 from forebay_tuning.verify.command import status_of
 from forebay_tuning.verify.files import Timer
-from forebay_tuning.verify.model import LOOKS, Verdict, interim_test, is_look, order
+from forebay_tuning.verify.model import LOOKS, AdviceVerdict, interim_test, is_look, order
 from forebay_tuning.verify.report.text import as_json
 from forebay_tuning.verify.report.text import as_text as verdict_text
 from forebay_tuning.verify.use_case.verify_advice import Verified, VerifyRequest, verify_advice
@@ -216,17 +216,21 @@ def verified(
 
 @pytest.mark.parametrize(
     ("factor", "verdict", "stripes"),
-    [(1.5, Verdict.IMPROVED, 8), (0.6, Verdict.WORSE, 1), (1.0, Verdict.EQUIVALENT, 1)],
+    [
+        (1.5, AdviceVerdict.IMPROVED, 8),
+        (0.6, AdviceVerdict.WORSE, 1),
+        (1.0, AdviceVerdict.EQUIVALENT, 1),
+    ],
 )
 def test_verdicts_and_what_is_left_behind(
-    make_world: Make, tmp_path: Path, factor: float, verdict: Verdict, stripes: int
+    make_world: Make, tmp_path: Path, factor: float, verdict: AdviceVerdict, stripes: int
 ) -> None:
     layouts = Striped()
     done = verified(make_world, tmp_path, Timed(factor), layouts)
     assert done.verification.verdict is verdict
     assert done.verification.pairs in LOOKS
     assert layouts.count == stripes
-    assert done.undone is (verdict is not Verdict.IMPROVED)
+    assert done.undone is (verdict is not AdviceVerdict.IMPROVED)
 
 
 def test_a_layout_that_was_refused_is_not_judged_as_if_it_were_there(
@@ -424,7 +428,7 @@ def test_files_of_a_run_do_not_stay_for_the_next(make_world: Make, tmp_path: Pat
 
 def test_both_go_first_equally_often() -> None:
     firsts = [first for first, _ in order(20, 7)]
-    assert firsts.count(Side.A) == 10
+    assert firsts.count(ComparedSide.A) == 10
     with pytest.raises(UsageError, match="--pairs 6"):
         order(5, 1)
 
@@ -438,8 +442,8 @@ def test_looking_often_makes_no_more_false_claims_than_is_said() -> None:
         b = [generator.lognormvariate(0, 0.3) for _ in range(20)]
         for pairs in LOOKS:
             found = interim_test(a[:pairs], b[:pairs]).verdict
-            if found is not Verdict.INCONCLUSIVE:
-                wrong += found is not Verdict.EQUIVALENT
+            if found is not AdviceVerdict.INCONCLUSIVE:
+                wrong += found is not AdviceVerdict.EQUIVALENT
                 break
     assert wrong <= 30
 
@@ -458,8 +462,8 @@ def test_slow_runs_that_became_slower_are_no_improvement() -> None:
     faster = interim_test([1.0] * 20, [0.5] * 15 + [1.1] * 5)
     assert (faster.ratio.low or 0) > 1
     assert faster.tail.is_worse
-    assert faster.verdict is Verdict.WORSE
-    assert found.verdict is not Verdict.IMPROVED
+    assert faster.verdict is AdviceVerdict.WORSE
+    assert found.verdict is not AdviceVerdict.IMPROVED
     done = Verified(verification=faster, firsts=(), undone=True)
     assert as_json(done)["verdict"] == "worse"
     assert verdict_text(done, ["./program"]).startswith("worse: ")
@@ -518,8 +522,8 @@ def test_apply_ends_with_lines_for_a_job_script() -> None:
     )  # fmt: skip
     one = advice(stripe_count=4, processes=2)
     batch = ready(one, directory="/scratch/my run", command="mpiexec -n 4 ./a").batch
-    text = applied_text(one, Applied(run=run, effects=(), before=None), batch=batch)
+    text = applied_text(one, AppliedAdvice(run=run, effects=(), before=None), batch=batch)
     assert "\nFor a job script:\n  forebay layout set -c 4 '/scratch/my run'\n" in text
     assert text.endswith("--set cb_nodes=2 -- mpiexec -n 4 ./a")
-    failed = Applied(run=replace(run, status=3), effects=(), before=None)
+    failed = AppliedAdvice(run=replace(run, status=3), effects=(), before=None)
     assert "job script" not in applied_text(one, failed, batch=batch)

@@ -16,8 +16,8 @@ from tuning_scenes import darshan_logs
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.program_io import ProgramIo
 from forebay_tuning.report.files.darshan_log import read_log
-from forebay_tuning.report.model.claims import Kind
-from forebay_tuning.report.model.diagnosis import KEEP_MOST, Diagnosis, diagnose
+from forebay_tuning.report.model.claims import CauseKind
+from forebay_tuning.report.model.diagnosis import KEEP_MOST, ProgramDiagnosis, diagnose
 from forebay_tuning.report.report.text import as_json, as_text
 
 HERE = Path(__file__).parent / "darshan_logs"
@@ -54,12 +54,12 @@ def label_of(name: str) -> str:
 
 
 @cache
-def diagnosed(name: str) -> Diagnosis:
+def diagnosed(name: str) -> ProgramDiagnosis:
     pytest.importorskip("darshan")
     return diagnose(read_log(path_of(name)))
 
 
-def first_of(found: Diagnosis) -> str:
+def first_of(found: ProgramDiagnosis) -> str:
     return found.troubles[0].kind.value if found.troubles else "none"
 
 
@@ -188,13 +188,13 @@ def test_no_number_is_impossible(name: str) -> None:
     assert as_json(found)["ranks"] == program.ranks
 
 
-def check_sum(found: Diagnosis) -> None:
+def check_sum(found: ProgramDiagnosis) -> None:
     """The items cost no more than I/O took; only what libraries do themselves is not I/O."""
-    above = sum(one.seconds for one in found.troubles if one.kind is Kind.LIBRARY)
+    above = sum(one.seconds for one in found.troubles if one.kind is CauseKind.LIBRARY)
     assert found.seconds_lost - above <= found.program.seconds_io * (1 + 1e-9)
 
 
-def check_text(found: Diagnosis) -> None:
+def check_text(found: ProgramDiagnosis) -> None:
     """The text for people has no second above the run, no share above 100 %, and no rank too many.
     Proofs are the log's own sums over ranks."""
     program = found.program

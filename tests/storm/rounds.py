@@ -15,7 +15,7 @@ from suite.pool import Daemon, Pool
 
 from forebay.pool.files.daemon_document import decode_ready
 from forebay.pool.files.daemon_socket import PoolSocket
-from forebay.pool.model.messages import Ask
+from forebay.pool.model.messages import QuestionKind
 from storm import power
 from storm.field import PATIENCE_SECONDS, Field, May, NotHereError, Writer
 from storm.ledger import Call, Counts, Kind
@@ -153,7 +153,7 @@ def drain(field: Field) -> None:
             before_ns = time.monotonic_ns()
             answer = None
             with PoolSocket(pool.socket) as connection:
-                connection.ask(Ask.DRAIN)
+                connection.ask(QuestionKind.DRAIN)
                 answer = connection.answer(PATIENCE_SECONDS)
             if answer is None:
                 field.amiss.hang(f"drain, with {len(stopped)} of the writers suspended")

@@ -1,7 +1,8 @@
-"""No type name is defined twice in production code, and a name of one word is in GLOSSARY.md.
+"""No type name is defined twice in production code, and a C++ name of one word is in GLOSSARY.md.
 
 names.toml lists the exceptions that are older than the rule. It may only become shorter."""
 
+import ast
 import re
 import sys
 import tomllib
@@ -33,6 +34,16 @@ def definitions(root: Path) -> Mapping[str, Sequence[str]]:
     return found
 
 
+def python_definitions(root: Path) -> Mapping[str, Sequence[str]]:
+    """For each class at the top of a module that users get, the modules that define it."""
+    found: dict[str, list[str]] = defaultdict(list)
+    for path in sorted((root / "python").glob("forebay*/**/*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                found[node.name].append(path.relative_to(root).as_posix())
+    return found
+
+
 def explained(root: Path) -> frozenset[str]:
     """The words that GLOSSARY.md explains."""
     glossary = root / "GLOSSARY.md"
@@ -55,12 +66,18 @@ def _unlisted(
 
 
 def check(place: Place) -> Outcome:
-    """No type's name is defined twice, and one of a single word is in GLOSSARY.md."""
+    """No type's name is defined twice, and one of C++ of a single word is in GLOSSARY.md."""
     types = definitions(place.root)
     words = explained(place.root)
     known_file = place.root / "tools" / "checks" / "names.toml"
     known = tomllib.loads(known_file.read_text(encoding="utf-8")) if known_file.exists() else {}
-    twice = {name: files[-1] for name, files in types.items() if len(files) > 1}
+    classes = python_definitions(place.root)
+    twice = {
+        name: files[-1]
+        for found in (types, classes)
+        for name, files in found.items()
+        if len(files) > 1
+    }
     single = {
         name: files[0]
         for name, files in types.items()
@@ -83,7 +100,9 @@ def check(place: Place) -> Outcome:
         ),
     ]
     left = sum(len(listed) for listed in known.values())
-    return Outcome(f"{len(types)} types, {left} names from before the rule", findings)
+    return Outcome(
+        f"{len(types)} types, {len(classes)} classes, {left} names from before the rule", findings
+    )
 
 
 if __name__ == "__main__":

@@ -323,6 +323,17 @@ def test_names_are_two_words_and_unique(place: Place) -> None:
     assert "Gone is listed" in finding.problem
 
 
+def test_names_of_python_classes_are_unique(place: Place) -> None:
+    write(place, "python/forebay/a.py", "class Box:\n    class Inside:\n        pass\n")
+    write(place, "python/forebay_b/c.py", "class Lid:\n    class Inside:\n        pass\n")
+    write(place, "python/tests/a_test.py", "class Box:\n    pass\n")
+    assert not names.check(place).findings
+    write(place, "python/forebay_b/d.py", "class Box:\n    pass\n")
+    (finding,) = names.check(place).findings
+    assert finding.problem == "the type Box is defined twice"
+    assert finding.where == "python/forebay_b/d.py"
+
+
 @pytest.mark.parametrize(
     ("subject", "body", "fine"),
     [

@@ -17,9 +17,9 @@ from forebay.bench.model.command_line import (
     split,
     two_sides,
 )
-from forebay.bench.model.comparison import MARGIN, Design, Finding, Side
+from forebay.bench.model.comparison import MARGIN, ComparedSide, Design, QuantityFinding
 from forebay.bench.report.page import HtmlPages
-from forebay.bench.use_case.compare import Comparison
+from forebay.bench.use_case.compare import BenchComparison
 from forebay.bench.use_case.compare import compare as run_pairs
 from forebay.bench.world import real_bench_world
 from forebay.common.model.errors import BenchUsageError
@@ -88,15 +88,15 @@ def compare(
             "its name; see --help."
         )
     a, b = two_sides(sides)
-    _refuse_ours(Side.A, a)
-    _refuse_ours(Side.B, b)
+    _refuse_ours(ComparedSide.A, a)
+    _refuse_ours(ComparedSide.B, b)
     design = _design(asked.ours)
     run_time = number("--run-time", asked.ours.get("run_time", str(SECONDS_MAX)), least=1)
     pages = HtmlPages()
     if asked.html is not None:
         pages.check(asked.html)
     result = run_pairs(
-        {Side.A: a, Side.B: b},
+        {ComparedSide.A: a, ComparedSide.B: b},
         launch=asked.launch,
         design=design,
         seconds_max=run_time,
@@ -112,7 +112,7 @@ def compare(
         raise result.failure
 
 
-def _refuse_ours(side: Side, one: Configuration) -> None:
+def _refuse_ours(side: ComparedSide, one: Configuration) -> None:
     """Raises BenchUsageError if an option of the comparison comes after a benchmark's name: it
     would go to the benchmark, which does not know it (except --seed, which two of them have)."""
     for word in one.words:
@@ -147,7 +147,7 @@ def _design(ours: Mapping[str, str]) -> Design:
     return Design.fixed(pairs=pairs, margin=margin, seed=seed)
 
 
-def as_json(result: Comparison) -> Any:
+def as_json(result: BenchComparison) -> Any:
     """The comparison in the schema forebay.bench.compare/1."""
     return {
         "schema": "forebay.bench.compare/1",
@@ -179,7 +179,7 @@ def as_json(result: Comparison) -> Any:
     }
 
 
-def as_text(result: Comparison) -> str:
+def as_text(result: BenchComparison) -> str:
     """The comparison as text for people."""
     width = max([44, *(len(one.quantity) for one in result.findings)])
     lines = [
@@ -195,11 +195,11 @@ def as_text(result: Comparison) -> str:
     return "\n".join(lines)
 
 
-def _of_how_many(result: Comparison) -> str:
+def _of_how_many(result: BenchComparison) -> str:
     return "" if result.failure is None else f"of {result.design.pairs_max} "
 
 
-def _line(one: Finding, width: int) -> str:
+def _line(one: QuantityFinding, width: int) -> str:
     ratio = one.ratio
     a, b = median(one.a), median(one.b)
     return (

@@ -19,11 +19,11 @@ from forebay.common.report.output import json_pretty, plain
 from forebay.doctor import SHORT_HELP
 from forebay.doctor.files.bundle_file import LocalBundle, write_bundle
 from forebay.doctor.files.site_facts import LocalSite
-from forebay.doctor.model.finding import Finding, Status, Topic, problems
+from forebay.doctor.model.finding import DoctorFinding, Status, Topic, problems
 from forebay.doctor.model.site import SiteFacts, networked
 from forebay.doctor.report.site_table import site_lines
 from forebay.doctor.use_case.bundle import bundle_of
-from forebay.doctor.use_case.diagnose import Diagnosis, DoctorRequest, diagnose
+from forebay.doctor.use_case.diagnose import DoctorRequest, SetupDiagnosis, diagnose
 from forebay.doctor.use_case.site import settings_of, site_findings, slurm_shown
 from forebay.machine_ports import World
 from forebay.world import real_world
@@ -106,7 +106,9 @@ def doctor(
     raise typer.Exit(1 if problems(diagnosis.findings) else 0)
 
 
-def _site(diagnosis: Diagnosis, world: World, form: Format, bundle: Optional[Path]) -> Diagnosis:
+def _site(
+    diagnosis: SetupDiagnosis, world: World, form: Format, bundle: Optional[Path]
+) -> SetupDiagnosis:
     """Prints what --site finds, and writes the bundle. Returns the diagnosis with its findings."""
     facts = LocalSite().facts()
     more = site_findings(facts, world)
@@ -130,7 +132,7 @@ def _site_shown(facts: SiteFacts) -> Any:
     return {**plain(facts), **shown}
 
 
-def _as_json(diagnosis: Diagnosis) -> Any:
+def _as_json(diagnosis: SetupDiagnosis) -> Any:
     """The diagnosis in the schema forebay.doctor/1."""
     return {
         "schema": "forebay.doctor/1",
@@ -145,7 +147,7 @@ def _as_json(diagnosis: Diagnosis) -> Any:
     }
 
 
-def _print(diagnosis: Diagnosis) -> None:
+def _print(diagnosis: SetupDiagnosis) -> None:
     console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
     for topic in Topic:
         found = [finding for finding in diagnosis.findings if finding.topic is topic]
@@ -158,7 +160,7 @@ def _print(diagnosis: Diagnosis) -> None:
     console.print(Text(ending, style="bold"))
 
 
-def _lines(finding: Finding) -> Iterator[Text]:
+def _lines(finding: DoctorFinding) -> Iterator[Text]:
     mark, colour = _MARKS[finding.status]
     yield Text.assemble(
         ("  " + mark.ljust(5), colour),

@@ -28,7 +28,7 @@ from forebay.pool.files.system_log import send_messages
 from forebay.pool.model.metrics import families_of
 from forebay.pool.model.place import SOCKET_VARIABLE
 from forebay.pool.model.pool import EX_IOERR, PoolEnd, PoolStatus
-from forebay.pool.model.rescue import Applied
+from forebay.pool.model.rescue import RescueOutcome
 from forebay.pool.model.system_message import messages_of
 from forebay.pool.model.watching import FileOrder, RateHistory
 from forebay.pool.report.command_help import (
@@ -443,7 +443,7 @@ def rescue_(
         raise typer.Exit(EX_IOERR)
 
 
-def _print_applied(one: Applied, *, dry_run: bool) -> None:
+def _print_applied(one: RescueOutcome, *, dry_run: bool) -> None:
     what = f"{human_bytes(one.written)} to {printable_name(one.target)}"
     if one.written or not one.problem:
         print(f"would write {what}" if dry_run else f"wrote {what}")

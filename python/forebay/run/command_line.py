@@ -205,15 +205,15 @@ def _compare(options: RunOptions, comparison: ComparisonOptions, world: RunWorld
     status. What was in the folder before is there again when it returns, or raises."""
     from forebay.common.report.output import json_line
     from forebay.run.files import OutputAside, RunCopies, ended_by_signals
-    from forebay.run.model import Side
+    from forebay.run.model import RunSide
     from forebay.run.report.comparison import comparison_as_json, comparison_as_text
     from forebay.run.use_case.compare_runs import check_comparison, compare_runs
 
     request, pairs = options.request, comparison.pairs
     output = None if comparison.output is None else (world.folder / comparison.output).resolve()
 
-    def told(number: int, side: Side) -> None:
-        how = "with" if side is Side.FOREBAY else "without"
+    def told(number: int, side: RunSide) -> None:
+        how = "with" if side is RunSide.FOREBAY else "without"
         of = f" of {2 * pairs}" if number <= 2 * pairs else ", to see what differs by itself"
         print(f"── forebay: run {number}{of}, {how} Forebay", file=sys.stderr, flush=True)
 

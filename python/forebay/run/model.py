@@ -19,7 +19,7 @@ _GAIN_LEAST = 0.05
 _SECONDS_LEAST = 1e-6
 
 
-class Side(StrEnum):
+class RunSide(StrEnum):
     """How the program was run."""
 
     PLAIN = "plain"
@@ -66,17 +66,17 @@ class WrittenFiles:
 class RunPair:
     """The elapsed times of a pair of runs, in seconds."""
 
-    first: Side
+    first: RunSide
     plain_seconds: float
     forebay_seconds: float
 
 
-def run_order(pairs: int, *, seed: int) -> tuple[tuple[Side, Side], ...]:
+def run_order(pairs: int, *, seed: int) -> tuple[tuple[RunSide, RunSide], ...]:
     """The order of the runs. A single pair begins without Forebay: if that fails, it is known that
     Forebay is not the reason."""
     if pairs == 1:
-        return ((Side.PLAIN, Side.FOREBAY),)
-    return interleaved(Side.PLAIN, Side.FOREBAY, pairs=pairs, seed=seed)
+        return ((RunSide.PLAIN, RunSide.FOREBAY),)
+    return interleaved(RunSide.PLAIN, RunSide.FOREBAY, pairs=pairs, seed=seed)
 
 
 def unexplained(

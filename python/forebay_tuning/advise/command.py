@@ -20,7 +20,13 @@ from forebay_tuning.advise import SHORT_HELP
 from forebay_tuning.advise.files.advice_file import advice_document, write_advice
 from forebay_tuning.advise.files.rules_file import read_rules
 from forebay_tuning.advise.model.advice import Advice, Lever
-from forebay_tuning.advise.model.ready import HINTS_NAME, SETTINGS_NAME, Ready, chosen, ready
+from forebay_tuning.advise.model.ready import (
+    HINTS_NAME,
+    SETTINGS_NAME,
+    RenderedAdvice,
+    chosen,
+    ready,
+)
 from forebay_tuning.advise.model.rules import USUAL
 from forebay_tuning.advise.report.page import AdvicePages
 from forebay_tuning.advise.report.text import as_text
@@ -198,7 +204,7 @@ def _allowed(words: list[str]) -> frozenset[Lever]:
     return frozenset({Lever.LAYOUT, Lever.SETTINGS, *(known[word] for word in words)})
 
 
-def _write_ready(made: list[Ready], folder: Path) -> None:
+def _write_ready(made: list[RenderedAdvice], folder: Path) -> None:
     """Writes the settings and hints of the first advice that has some: a program has one file of
     each."""
     for name, text in (

@@ -23,8 +23,8 @@ from forebay_tuning.model.evidence import Workload, checked, from_command
 from forebay_tuning.model.portrait import Here, Portrait, doubts
 from forebay_tuning.model.program_workloads import workloads_of
 from forebay_tuning.model.targets import SickTarget
-from forebay_tuning.report.model.claims import Kind
-from forebay_tuning.report.model.diagnosis import KEEP_MOST, Diagnosis
+from forebay_tuning.report.model.claims import CauseKind
+from forebay_tuning.report.model.diagnosis import KEEP_MOST, ProgramDiagnosis
 from forebay_tuning.report.use_case import Sources, diagnose_file
 
 _RANKS_PER_NODE_USUAL = 32
@@ -182,12 +182,13 @@ def _logged(log: Path, request: AdviseRequest, sources: Sources) -> _Told:
         sick=diagnosis.sick,
         notes=notes,
         untroubled=not diagnosis.troubles,
-        keeps_stripes=bool(diagnosis.troubles) and diagnosis.troubles[0].kind is not Kind.METADATA,
+        keeps_stripes=bool(diagnosis.troubles)
+        and diagnosis.troubles[0].kind is not CauseKind.METADATA,
         held_back=_words_of(diagnosis, log),
     )
 
 
-def _words_of(diagnosis: Diagnosis, log: Path) -> str:
+def _words_of(diagnosis: ProgramDiagnosis, log: Path) -> str:
     """Sentences on what held the program back, or that this is not known; none if its I/O is
     healthy."""
     program = diagnosis.program

@@ -5,10 +5,10 @@ from typing import Any
 
 from forebay.common.report.output import plain
 from forebay_tuning.advise.model.advice import Advice
-from forebay_tuning.apply.use_case import Applied, Effect
+from forebay_tuning.apply.use_case import AppliedAdvice, Effect
 
 
-def as_text(advice: Advice, done: Applied, *, batch: Sequence[str] = ()) -> str:
+def as_text(advice: Advice, done: AppliedAdvice, *, batch: Sequence[str] = ()) -> str:
     """The settings, and whether each took effect, as text for people; then, if the run succeeded,
     the lines `batch`, which do the same in a job script."""
     lines = [f"forebay apply: {done.run.seconds:.3f} s, status {done.run.status}"]
@@ -31,7 +31,7 @@ def effect_text(one: Effect) -> str:
     return f"{one.name}: {one.wanted} was asked for, it is {one.found}{why}"
 
 
-def as_json(done: Applied) -> Any:
+def as_json(done: AppliedAdvice) -> Any:
     """The run in the schema forebay.apply/1."""
     return {
         "schema": "forebay.apply/1",

@@ -68,7 +68,7 @@ class Effect:
 
 
 @frozen
-class Applied:
+class AppliedAdvice:
     """A run with advice. `before` is the directory's previous layout."""
 
     run: RunReport
@@ -103,7 +103,7 @@ def directory_of(advice: Advice, given: Path | None) -> Path:
     )
 
 
-def apply_advice(request: ApplyRequest, world: World, folders: Folders) -> Applied:
+def apply_advice(request: ApplyRequest, world: World, folders: Folders) -> AppliedAdvice:
     """Applies the advice and runs the program. If it raises UsageError or SetupError, nothing was
     started."""
     one = chosen(request.advice)
@@ -116,7 +116,7 @@ def apply_advice(request: ApplyRequest, world: World, folders: Folders) -> Appli
     effects = [*effects, *effects_of_settings(one, report.files, why_none)]
     largest = folders.largest_new(request.directory, but=present)
     effects += _of_new_file(one, largest, world)
-    return Applied(run=report, effects=tuple(effects), before=before)
+    return AppliedAdvice(run=report, effects=tuple(effects), before=before)
 
 
 def placed(command: Sequence[str], directory: Path) -> tuple[str, ...]:

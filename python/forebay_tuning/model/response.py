@@ -43,7 +43,7 @@ class Seen:
 
 
 @frozen
-class Asked(Generic[Real]):
+class PointLoad(Generic[Real]):
     """The load of a point on a system. `together`: bytes of one call of all processes; `busy`:
     bytes that targets move at a time; `streams`: requests at each target; `locked`: the share of
     requests whose stripe is locked by another client; `balance`: the share of the targets' rate
@@ -65,7 +65,7 @@ def used_targets(point: Point, targets: int) -> int:
     return count if point.shared else min(targets, point.processes * count)
 
 
-def asked_of(point: Point, targets: int) -> Asked[float]:
+def asked_of(point: Point, targets: int) -> PointLoad[float]:
     """The load of a point on a system with `targets` targets."""
     count = min(point.stripe_count, targets)
     width = min(count, max(1, math.ceil(point.transfer_bytes / point.stripe_bytes)))
@@ -73,7 +73,7 @@ def asked_of(point: Point, targets: int) -> Asked[float]:
     request = min(point.transfer_bytes, point.stripe_bytes)
     on_node = math.ceil(point.processes / point.nodes)
     streams = point.processes * width / used
-    return Asked(
+    return PointLoad(
         together=float(point.nodes * on_node * point.transfer_bytes),
         transfer=float(point.transfer_bytes),
         nodes=float(point.nodes),
@@ -103,7 +103,7 @@ class Physical:
         """Bytes per second of all processes together."""
         return self.rates(asked_of(point, targets))
 
-    def rates(self, asked: Asked[Real]) -> Real:
+    def rates(self, asked: PointLoad[Real]) -> Real:
         """The same from loads, of one point or many: the soft minimum of the limits."""
         processes, nodes, targets, system = self._seconds(asked)
         total: Real = processes**SOFTNESS + nodes**SOFTNESS + targets**SOFTNESS + system**SOFTNESS
@@ -116,7 +116,7 @@ class Physical:
         names = ("processes", "nodes", "targets", "system")
         return {name: 1 / one for name, one in zip_of(names, seconds, strict=True)}
 
-    def slopes(self, asked: Asked[Real]) -> tuple[Real, ...]:
+    def slopes(self, asked: PointLoad[Real]) -> tuple[Real, ...]:
         """The derivatives of the rate's logarithm by the logarithms of the numbers, in the order of
         NAMES. Limits that are close to each other share them."""
         seconds = self._seconds(asked)
@@ -141,7 +141,7 @@ class Physical:
             -targets * locked / service,
         )
 
-    def _seconds(self, asked: Asked[Real]) -> tuple[Real, Real, Real, Real]:
+    def _seconds(self, asked: PointLoad[Real]) -> tuple[Real, Real, Real, Real]:
         """Seconds per byte if only the processes, nodes, targets or system were a limit."""
         moving, crowded = self._moving(asked)
         service = self.request_time + moving + crowded + asked.locked * self.lock_time
@@ -152,7 +152,7 @@ class Physical:
             1 / (asked.nodes * 0 + self.system_rate),
         )
 
-    def _moving(self, asked: Asked[Real]) -> tuple[Real, Real]:
+    def _moving(self, asked: PointLoad[Real]) -> tuple[Real, Real]:
         """Seconds of a request's bytes at a target, and the additional seconds that other streams
         there cost it."""
         moving = asked.request / self.target_rate

@@ -23,7 +23,7 @@ class Purpose(StrEnum):
 
 
 @frozen
-class Ask:
+class NextProbe:
     """The next probe to make."""
 
     point: Point
@@ -45,7 +45,7 @@ class Passage:
 class Sample:
     """The result of a probe. `discarded` says why it does not count; empty if it does."""
 
-    ask: Ask
+    ask: NextProbe
     write: Passage | None = None
     read: Passage | None = None
     discarded: str = ""

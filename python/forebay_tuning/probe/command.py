@@ -29,7 +29,7 @@ from forebay_tuning.probe.use_case.probe import (
     carry_out_probe,
     plan_probe,
 )
-from forebay_tuning.probe.world import Asked, clean_up, planned, resumed, system_of
+from forebay_tuning.probe.world import SystemOptions, clean_up, planned, resumed, system_of
 
 HELP = """Find out what a file system likes, and keep that as its portrait.
 
@@ -133,7 +133,7 @@ def probe(
     if clean:
         clean_up(journal_path)
         return
-    asked = Asked(
+    asked = SystemOptions(
         words=words or [],
         simulate=simulate,
         formulas=formulas,
@@ -166,7 +166,7 @@ def probe(
     print(printable_lines(text))
 
 
-def _dry_plan(asked: Asked, request: ProbeRequest, html: Optional[Path]) -> ProbePlan:
+def _dry_plan(asked: SystemOptions, request: ProbeRequest, html: Optional[Path]) -> ProbePlan:
     """The plan, as far as it is known without starting or creating anything."""
     if html is not None:
         PortraitPages().check(html)
@@ -174,7 +174,7 @@ def _dry_plan(asked: Asked, request: ProbeRequest, html: Optional[Path]) -> Prob
     return plan_probe(resumed(asked, request), system)
 
 
-def _portrait(asked: Asked, request: ProbeRequest, html: Optional[Path]) -> Portrait:
+def _portrait(asked: SystemOptions, request: ProbeRequest, html: Optional[Path]) -> Portrait:
     _require_numpy()
     if html is not None:
         PortraitPages().check(html)

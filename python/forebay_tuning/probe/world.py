@@ -42,7 +42,7 @@ _PILOT_SECONDS_MAX = 60.0
 
 
 @frozen
-class Asked:
+class SystemOptions:
     """The user's options that determine the system."""
 
     words: list[str]
@@ -59,7 +59,7 @@ class Asked:
         return self.resume and self.journal.exists() and not is_blank(self.journal)
 
 
-def resumed(asked: Asked, request: ProbeRequest) -> ProbeRequest:
+def resumed(asked: SystemOptions, request: ProbeRequest) -> ProbeRequest:
     """The request, with the plan of the interrupted run if one is resumed."""
     if asked.goes_on:
         return replace(request, probe_bytes=begun(asked.journal).probe_bytes)
@@ -81,7 +81,7 @@ def planned(request: ProbeRequest, system: System, journal: Journal) -> ProbePla
 
 
 def system_of(
-    asked: Asked, request: ProbeRequest, *, only_look: bool = False
+    asked: SystemOptions, request: ProbeRequest, *, only_look: bool = False
 ) -> tuple[System, Journal]:
     """The system to probe, and its journal. If `only_look`, nothing is started or created."""
     date = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
@@ -115,7 +115,7 @@ def system_of(
     return system, ProbeJournal(asked.journal, folder=folder, resume=asked.resume)
 
 
-def _modelled(asked: Asked, name: str, request: ProbeRequest, date: str) -> System:
+def _modelled(asked: SystemOptions, name: str, request: ProbeRequest, date: str) -> System:
     """The simulator, or formulas if it is not built."""
     drift = asked.drift
     if not asked.formulas and _is_built(NativeSimulator()):

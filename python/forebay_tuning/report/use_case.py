@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from forebay.common.model.errors import EvidenceError
 from forebay.common.model.frozen import frozen
 from forebay_tuning.model.program_io import ProgramIo
-from forebay_tuning.report.model.diagnosis import Diagnosis, diagnose, with_sick
+from forebay_tuning.report.model.diagnosis import ProgramDiagnosis, diagnose, with_sick
 
 if TYPE_CHECKING:
     from forebay.ports import Records
@@ -32,7 +32,9 @@ class Sources:
     records: Records
 
 
-def diagnose_file(path: Path, sources: Sources, *, portrait: Portrait | None = None) -> Diagnosis:
+def diagnose_file(
+    path: Path, sources: Sources, *, portrait: Portrait | None = None
+) -> ProgramDiagnosis:
     """The diagnosis of a Darshan log, which is known by its name, or of a record; with a portrait,
     also what opening its files costs by that."""
     found = diagnose(sources.logs.read(path)) if _is_log(path) else _diagnose_record(path, sources)
@@ -43,7 +45,7 @@ def diagnose_file(path: Path, sources: Sources, *, portrait: Portrait | None = N
     return priced(found, portrait)
 
 
-def _diagnose_record(path: Path, sources: Sources) -> Diagnosis:
+def _diagnose_record(path: Path, sources: Sources) -> ProgramDiagnosis:
     from forebay_tuning.report.model.from_record import program_of, sick_in  # not for a log
 
     record = sources.records.read(path, offset=0)
@@ -56,7 +58,9 @@ def _diagnose_record(path: Path, sources: Sources) -> Diagnosis:
     return with_sick(diagnose(program), sick_in(record))
 
 
-def diagnose_all(paths: Sequence[Path], sources: Sources) -> tuple[list[Diagnosis], list[str]]:
+def diagnose_all(
+    paths: Sequence[Path], sources: Sources
+) -> tuple[list[ProgramDiagnosis], list[str]]:
     """The diagnoses of the files that can be read, and for the others the reasons why not."""
     found, refused = [], []
     for path in paths:

@@ -22,7 +22,7 @@ from forebay_tuning.apply.use_case import PLACE, directory_of
 from forebay_tuning.probe.world import simulated_system
 from forebay_tuning.verify import SHORT_HELP
 from forebay_tuning.verify.files import Timer
-from forebay_tuning.verify.model import Verdict, Verification
+from forebay_tuning.verify.model import AdviceVerdict, Verification
 from forebay_tuning.verify.report.page import VerificationPages
 from forebay_tuning.verify.report.text import as_json, as_text
 from forebay_tuning.verify.use_case.verify_advice import Verified, VerifyRequest, verify_advice
@@ -76,11 +76,11 @@ Words = Annotated[
     typer.Argument(metavar="-- COMMAND...", help="The program with its launcher."),
 ]
 _STATUS = {
-    Verdict.IMPROVED: 0,
-    Verdict.EQUIVALENT: 0,
-    Verdict.WORSE: 3,
-    Verdict.INCONCLUSIVE: 4,
-    Verdict.NOT_APPLIED: 5,
+    AdviceVerdict.IMPROVED: 0,
+    AdviceVerdict.EQUIVALENT: 0,
+    AdviceVerdict.WORSE: 3,
+    AdviceVerdict.INCONCLUSIVE: 4,
+    AdviceVerdict.NOT_APPLIED: 5,
 }
 
 
@@ -170,7 +170,7 @@ def status_of(done: Verified) -> int:
     found = done.verification
     if found is None:
         return 1
-    return _STATUS[Verdict.NOT_APPLIED if done.not_applied else found.verdict]
+    return _STATUS[AdviceVerdict.NOT_APPLIED if done.not_applied else found.verdict]
 
 
 def attach(app: typer.Typer) -> None:

@@ -7,8 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from forebay.bench.model.comparison import MARGIN, Design, Side, judge
-from forebay.bench.model.comparison import Verdict as Pairwise
+from forebay.bench.model.comparison import MARGIN, ComparedSide, ComparisonVerdict, Design, judge
 from forebay.common.model.errors import UsageError
 from forebay.common.model.estimate import Ratio, paired_ratio
 from forebay.common.model.frozen import frozen
@@ -20,7 +19,7 @@ LEVELS = (0.03125, 0.0079, 0.0097, 0.0097, 0.0105)
 _TAIL_LEVEL = 0.05
 
 
-class Verdict(StrEnum):
+class AdviceVerdict(StrEnum):
     """The verdict on the advice."""
 
     IMPROVED = "improved"
@@ -50,7 +49,7 @@ class Tail:
 class Verification:
     """The result of the pairs. The ratio is one of speeds, above 1 if the advice is faster."""
 
-    verdict: Verdict
+    verdict: AdviceVerdict
     ratio: Ratio
     level: float
     default: tuple[float, ...]
@@ -64,7 +63,7 @@ class Verification:
         return len(self.default)
 
 
-def order(pairs_max: int, seed: int) -> tuple[tuple[Side, Side], ...]:
+def order(pairs_max: int, seed: int) -> tuple[tuple[ComparedSide, ComparedSide], ...]:
     """The order within each pair; A is the default, B is advised. Raises UsageError if there are
     too few pairs."""
     if pairs_max < LOOKS[0]:
@@ -89,13 +88,13 @@ def interim_test(
     ratio = paired_ratio(default, advised, level=level)
     tail = _tail(default, advised)
     found = {
-        Pairwise.BETTER: Verdict.IMPROVED,
-        Pairwise.WORSE: Verdict.WORSE,
-        Pairwise.EQUIVALENT: Verdict.EQUIVALENT,
-        Pairwise.INCONCLUSIVE: Verdict.INCONCLUSIVE,
+        ComparisonVerdict.BETTER: AdviceVerdict.IMPROVED,
+        ComparisonVerdict.WORSE: AdviceVerdict.WORSE,
+        ComparisonVerdict.EQUIVALENT: AdviceVerdict.EQUIVALENT,
+        ComparisonVerdict.INCONCLUSIVE: AdviceVerdict.INCONCLUSIVE,
     }[judge(ratio, margin=margin)]
-    if tail.is_worse and found is not Verdict.INCONCLUSIVE:
-        found = Verdict.WORSE
+    if tail.is_worse and found is not AdviceVerdict.INCONCLUSIVE:
+        found = AdviceVerdict.WORSE
     return Verification(
         verdict=found,
         ratio=ratio,

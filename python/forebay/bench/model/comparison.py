@@ -24,14 +24,14 @@ _POCOCK = {1: 0.05, 2: 0.0294, 3: 0.0221, 4: 0.0182, 5: 0.0158}
 1977, table 1)."""
 
 
-class Side(StrEnum):
+class ComparedSide(StrEnum):
     """One of the two configurations."""
 
     A = "A"
     B = "B"
 
 
-class Verdict(StrEnum):
+class ComparisonVerdict(StrEnum):
     """The conclusion about B, compared with A."""
 
     BETTER = "better"
@@ -68,45 +68,45 @@ class Design:
             Design(pairs_max=pairs_max, looks=looks, level=level, margin=margin, seed=seed)
         )
 
-    def order(self) -> tuple[tuple[Side, Side], ...]:
+    def order(self) -> tuple[tuple[ComparedSide, ComparedSide], ...]:
         """The order within each pair: each side is first equally often, in random order."""
-        return interleaved(Side.A, Side.B, pairs=self.pairs_max, seed=self.seed)
+        return interleaved(ComparedSide.A, ComparedSide.B, pairs=self.pairs_max, seed=self.seed)
 
 
 @frozen
-class Finding:
+class QuantityFinding:
     """The result for one quantity. The ratio is B over A, above 1 if B is better."""
 
     quantity: str
     unit: str
     ratio: Ratio
     margin: float
-    verdict: Verdict
+    verdict: ComparisonVerdict
     a: tuple[float, ...]
     b: tuple[float, ...]
 
 
-def judge(ratio: Ratio, *, margin: float) -> Verdict:
+def judge(ratio: Ratio, *, margin: float) -> ComparisonVerdict:
     """The verdict. It is equivalent if the whole interval is within the margin (1/(1+m) to 1+m),
     better or worse if it is on one side of 1, and otherwise, or without an interval,
     inconclusive."""
     if ratio.low is None or ratio.high is None:
-        return Verdict.INCONCLUSIVE
+        return ComparisonVerdict.INCONCLUSIVE
     low, high, most = math.log(ratio.low), math.log(ratio.high), math.log1p(margin)
     if -most <= low and high <= most:
-        return Verdict.EQUIVALENT
+        return ComparisonVerdict.EQUIVALENT
     if low > 0:
-        return Verdict.BETTER
-    return Verdict.WORSE if high < 0 else Verdict.INCONCLUSIVE
+        return ComparisonVerdict.BETTER
+    return ComparisonVerdict.WORSE if high < 0 else ComparisonVerdict.INCONCLUSIVE
 
 
 def find(
     quantity: str, unit: str, *, a: Sequence[float], b: Sequence[float], less: bool, design: Design
-) -> Finding:
+) -> QuantityFinding:
     """The finding from at least one pair of positive values. `less`: smaller values are better."""
     above, below = (a, b) if less else (b, a)
     ratio = paired_ratio(above, below, level=design.level)
-    return Finding(
+    return QuantityFinding(
         quantity=quantity,
         unit=unit,
         ratio=ratio,
@@ -117,11 +117,11 @@ def find(
     )
 
 
-def may_stop(findings: Sequence[Finding], *, pairs: int, design: Design) -> bool:
+def may_stop(findings: Sequence[QuantityFinding], *, pairs: int, design: Design) -> bool:
     """Whether everything is decided after `pairs` pairs, or there are no more pairs."""
     if pairs >= design.pairs_max:
         return True
-    decided = all(one.verdict is not Verdict.INCONCLUSIVE for one in findings)
+    decided = all(one.verdict is not ComparisonVerdict.INCONCLUSIVE for one in findings)
     return pairs in design.looks and decided
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 from matplotlib.figure import Figure
 
-from forebay.bench.model.comparison import Finding
+from forebay.bench.model.comparison import QuantityFinding
 from forebay.bench.report.axes import logarithmic, rows_figure
 from forebay.common.model.newer_python import zip_of
 from forebay.common.report.drawing import BLUE, FAINT, INK, PALE, draw_runs_of_pairs, svg_of
@@ -17,7 +17,7 @@ LINEAR_RATIO_MAX = 5
 """The ratio of the largest to the smallest ratio above which the axis is logarithmic."""
 
 
-def draw_ratios(findings: Sequence[Finding]) -> str:
+def draw_ratios(findings: Sequence[QuantityFinding]) -> str:
     """A dot per pair's ratio, the estimate with its interval, and the margin as a band."""
     shown = findings[:ROWS_MAX]
     figure, axes = rows_figure(height=1.4 + 0.5 * len(shown))
@@ -42,7 +42,7 @@ def draw_ratios(findings: Sequence[Finding]) -> str:
     return svg_of(figure)
 
 
-def draw_pairs(findings: Sequence[Finding]) -> str:
+def draw_pairs(findings: Sequence[QuantityFinding]) -> str:
     """Both rates of each pair in the order in which they ran, which shows drifts."""
     shown = findings[:PAIRS_DRAWN_MAX]
     figure = Figure(figsize=(10, 2.6 * len(shown)), layout="constrained")
@@ -55,7 +55,9 @@ def draw_pairs(findings: Sequence[Finding]) -> str:
     return svg_of(figure)
 
 
-COMPARISON_PICTURES: tuple[tuple[str, str, int, Callable[[Sequence[Finding]], str]], ...] = (
+COMPARISON_PICTURES: tuple[
+    tuple[str, str, int, Callable[[Sequence[QuantityFinding]], str]], ...
+] = (
     (
         "B against A",
         "Each dot is a pair; the mark is the estimate, the bar its interval, the band the margin.",

@@ -3,9 +3,9 @@
 from pathlib import Path
 from statistics import median
 
-from forebay.bench.model.comparison import Finding
+from forebay.bench.model.comparison import QuantityFinding
 from forebay.bench.model.result import BenchResult, Measurement
-from forebay.bench.use_case.compare import Comparison
+from forebay.bench.use_case.compare import BenchComparison
 from forebay.common.model.errors import BenchError
 from forebay.common.model.estimate import Spread
 from forebay.common.model.units import counted
@@ -40,7 +40,7 @@ class HtmlPages(DrawnPages):
             )
         write_page(render(result), path)
 
-    def write_comparison(self, result: Comparison, path: Path) -> None:
+    def write_comparison(self, result: BenchComparison, path: Path) -> None:
         """As `write`, for a comparison. Raises BenchError also if nothing was compared."""
         if not result.findings:
             raise BenchError(
@@ -66,7 +66,7 @@ def render(result: BenchResult) -> str:
     )
 
 
-def render_comparison(result: Comparison) -> str:
+def render_comparison(result: BenchComparison) -> str:
     """The HTML of a comparison's page; `result` has at least one finding."""
     require_drawing()
     from forebay.bench.report.comparison_pictures import COMPARISON_PICTURES
@@ -96,7 +96,7 @@ def _left_out(count: int, shown_max: int) -> str:
     return f" The first {shown_max} of {count}; the table has all." if count > shown_max else ""
 
 
-def _compared(one: Finding) -> tuple[str, ...]:
+def _compared(one: QuantityFinding) -> tuple[str, ...]:
     ratio = one.ratio
     medians = (_amount(median(one.a)), _amount(median(one.b)))
     return (

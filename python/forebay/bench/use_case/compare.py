@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 
 from forebay.bench.model.command_line import Configuration, Launch
-from forebay.bench.model.comparison import Design, Finding, Side, find, may_stop
+from forebay.bench.model.comparison import ComparedSide, Design, QuantityFinding, find, may_stop
 from forebay.bench.model.result import BenchResult, matched, repeated_names, unmatched
 from forebay.bench.use_case.bench import BenchWorld, Left, plan_bench, run_and_read
 from forebay.common.model.errors import BenchError, ForebayError
@@ -20,7 +20,7 @@ OUTPUT_SHOWN = 1500
 
 
 @frozen
-class Comparison:
+class BenchComparison:
     """The findings by quantity. `failure` is the error that ended the comparison early,
     None if no run failed."""
 
@@ -28,21 +28,21 @@ class Comparison:
     b: Configuration
     design: Design
     pairs: int
-    firsts: tuple[Side, ...]
-    findings: tuple[Finding, ...]
+    firsts: tuple[ComparedSide, ...]
+    findings: tuple[QuantityFinding, ...]
     warnings: tuple[str, ...] = field(default=())
     failure: ForebayError | None = None
 
 
 def compare(
-    sides: Mapping[Side, Configuration],
+    sides: Mapping[ComparedSide, Configuration],
     *,
     launch: Launch,
     design: Design,
     seconds_max: float,
     bench: BenchWorld,
-    told: Callable[[int, Sequence[Finding]], None],
-) -> Comparison:
+    told: Callable[[int, Sequence[QuantityFinding]], None],
+) -> BenchComparison:
     """Runs pair after pair, with A and B in random order. `told` is called after each pair. Raises
     ForebayError if a run of the first pair fails, with the status that the command ends with."""
     so_far = _SoFar(design)
@@ -59,9 +59,9 @@ def compare(
         told(so_far.pairs, so_far.findings)
         if may_stop(so_far.findings, pairs=so_far.pairs, design=design):
             break
-    return Comparison(
-        a=sides[Side.A],
-        b=sides[Side.B],
+    return BenchComparison(
+        a=sides[ComparedSide.A],
+        b=sides[ComparedSide.B],
         design=design,
         pairs=so_far.pairs,
         firsts=tuple(order[0] for order in design.order()[: so_far.pairs]),
@@ -81,7 +81,7 @@ class _SoFar:
         self.pairs = 0
         self._warnings: dict[str, list[str]] = {}
 
-    def add(self, pair: Mapping[Side, BenchResult]) -> None:
+    def add(self, pair: Mapping[ComparedSide, BenchResult]) -> None:
         """Adds a pair. Raises BenchError if nothing in it can be compared; it does not count
         then."""
         for side, result in pair.items():
@@ -92,7 +92,7 @@ class _SoFar:
                     "be compared). Let it measure everything once.",
                     exit_code=1,
                 )
-        a, b = pair[Side.A], pair[Side.B]
+        a, b = pair[ComparedSide.A], pair[ComparedSide.B]
         common = matched(a, b)
         if not common:
             raise BenchError(
@@ -113,7 +113,7 @@ class _SoFar:
                 self._warn([f"not every pair has {name}: it is not compared"])
 
     @property
-    def findings(self) -> tuple[Finding, ...]:
+    def findings(self) -> tuple[QuantityFinding, ...]:
         """A finding for each quantity that every pair has."""
         return tuple(
             find(name, self._units[name], a=of_a, b=of_b, less=False, design=self._design)
@@ -137,7 +137,7 @@ def _told(texts: Sequence[str]) -> str:
 
 
 def _run(
-    side: Side,
+    side: ComparedSide,
     configuration: Configuration,
     launch: Launch,
     seconds_max: float,
@@ -166,7 +166,9 @@ def _run(
     return left.result
 
 
-def _failure(side: Side, configuration: Configuration, ended: Captured, left: Left) -> BenchError:
+def _failure(
+    side: ComparedSide, configuration: Configuration, ended: Captured, left: Left
+) -> BenchError:
     said = (ended.errors.strip() or ended.output.strip())[-OUTPUT_SHOWN:]
     problem = "failed" if ended.status else "measured nothing"
     why = left.complaint or f"it said:\n{said}\n"

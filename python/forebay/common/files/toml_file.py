@@ -22,7 +22,7 @@ def read_toml(path: Path, error: type[ForebayError], *, what: str, remedy: str) 
 
 
 @frozen
-class Kind:
+class TomlKind:
     """A kind of TOML file with a schema of Forebay. `error` is raised for a bad file; `missing`,
     `other` and `wrong` are the advice if it cannot be read, has another schema, or has content that
     makes no sense."""
@@ -35,7 +35,7 @@ class Kind:
     wrong: str
 
 
-def read_kind(path: Path, kind: Kind, make: Callable[[Mapping[str, Any]], _Made]) -> _Made:
+def read_kind(path: Path, kind: TomlKind, make: Callable[[Mapping[str, Any]], _Made]) -> _Made:
     """The result of `make` for the file's content. Raises the kind's error if that fails."""
     document = read_toml(path, kind.error, what=kind.what, remedy=kind.missing)
     if document.get("schema") != kind.schema:

@@ -34,7 +34,7 @@ class Topic(Enum):
 
 
 @frozen
-class Finding:
+class DoctorFinding:
     """One statement. `remedy` says what to do; None if nothing is to be done."""
 
     topic: Topic
@@ -44,23 +44,27 @@ class Finding:
     remedy: str | None = None
 
 
-def problems(findings: Sequence[Finding]) -> int:
+def problems(findings: Sequence[DoctorFinding]) -> int:
     """The number of findings that are problems."""
     return sum(finding.status is Status.PROBLEM for finding in findings)
 
 
-def good_finding(topic: Topic, subject: str, detail: str) -> Finding:
+def good_finding(topic: Topic, subject: str, detail: str) -> DoctorFinding:
     """A finding that all is well."""
-    return Finding(topic=topic, status=Status.GOOD, subject=subject, detail=detail)
+    return DoctorFinding(topic=topic, status=Status.GOOD, subject=subject, detail=detail)
 
 
-def note_finding(topic: Topic, subject: str, detail: str, remedy: str | None = None) -> Finding:
+def note_finding(
+    topic: Topic, subject: str, detail: str, remedy: str | None = None
+) -> DoctorFinding:
     """A finding that is worth knowing."""
-    return Finding(topic=topic, status=Status.NOTE, subject=subject, detail=detail, remedy=remedy)
+    return DoctorFinding(
+        topic=topic, status=Status.NOTE, subject=subject, detail=detail, remedy=remedy
+    )
 
 
-def problem_finding(topic: Topic, subject: str, detail: str, remedy: str) -> Finding:
+def problem_finding(topic: Topic, subject: str, detail: str, remedy: str) -> DoctorFinding:
     """A finding that something has to be repaired."""
-    return Finding(
+    return DoctorFinding(
         topic=topic, status=Status.PROBLEM, subject=subject, detail=detail, remedy=remedy
     )

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from forebay.common.model.printable import printable
 from forebay.common.report.text_table import aligned
-from forebay.doctor.model.finding import Finding, Status, Topic, problems
+from forebay.doctor.model.finding import DoctorFinding, Status, Topic, problems
 
 _MARKS = {Status.GOOD: "ok", Status.NOTE: "note", Status.PROBLEM: "!!"}
 _HEADS = ("", "what", "found")
 
 
-def site_lines(findings: Sequence[Finding]) -> Iterator[str]:
+def site_lines(findings: Sequence[DoctorFinding]) -> Iterator[str]:
     """One row for each finding, by topic; what to do stands below the finding."""
     for topic in Topic:
         found = [one for one in findings if one.topic is topic]
@@ -24,7 +24,7 @@ def site_lines(findings: Sequence[Finding]) -> Iterator[str]:
     yield "No problem found." if not count else f"{count} to repair (marked !!)."
 
 
-def _rows(found: Sequence[Finding]) -> Iterator[tuple[str, str, str]]:
+def _rows(found: Sequence[DoctorFinding]) -> Iterator[tuple[str, str, str]]:
     yield _HEADS
     for one in found:
         yield (_MARKS[one.status], printable(one.subject), printable(one.detail))

@@ -18,7 +18,7 @@ from forebay.common.model.launcher import (
 from forebay.common.model.program import Family, Linkage
 from forebay.common.model.units import counted, human_bytes
 from forebay.doctor.model.finding import (
-    Finding,
+    DoctorFinding,
     Topic,
     good_finding,
     note_finding,
@@ -62,17 +62,17 @@ class DirectoryDiagnosis:
 
 
 @frozen
-class Diagnosis:
+class SetupDiagnosis:
     """All findings, and the facts that they come from."""
 
-    findings: tuple[Finding, ...]
+    findings: tuple[DoctorFinding, ...]
     launchers: tuple[LauncherFacts, ...]
     libraries: NativeLibraries | None
     directories: tuple[DirectoryDiagnosis, ...]
     machine: MachineFacts
 
 
-def diagnose(request: DoctorRequest, world: World) -> Diagnosis:
+def diagnose(request: DoctorRequest, world: World) -> SetupDiagnosis:
     """Runs all checks. Raises UsageError if a directory does not exist."""
     places = [world.machine.directory(path) for path in request.directories]
     machine = world.machine.facts()
@@ -88,7 +88,7 @@ def diagnose(request: DoctorRequest, world: World) -> Diagnosis:
         *(_mounts(world, places) if libraries is not None else ()),
         *_machine(machine, request.ranks),
     )
-    return Diagnosis(
+    return SetupDiagnosis(
         findings=findings,
         launchers=launchers,
         libraries=libraries,
@@ -97,7 +97,7 @@ def diagnose(request: DoctorRequest, world: World) -> Diagnosis:
     )
 
 
-def _mpis(world: World, launchers: Sequence[LauncherFacts]) -> Iterator[Finding]:
+def _mpis(world: World, launchers: Sequence[LauncherFacts]) -> Iterator[DoctorFinding]:
     for launcher in launchers:
         names = ", ".join(name.name for name in launcher.names)
         what = f"{launcher.flavour.value} {launcher.version or ''}".strip() + f" ({names})"
@@ -130,7 +130,7 @@ def _mpis(world: World, launchers: Sequence[LauncherFacts]) -> Iterator[Finding]
 
 def _libraries(
     world: World, launchers: Sequence[LauncherFacts]
-) -> tuple[NativeLibraries | None, Sequence[Finding]]:
+) -> tuple[NativeLibraries | None, Sequence[DoctorFinding]]:
     try:
         libraries = world.libraries.find()
     except SetupError as error:
@@ -171,7 +171,7 @@ def _libraries(
     return libraries, [*findings, *_pool(world)]
 
 
-def _pool(world: World) -> Iterator[Finding]:
+def _pool(world: World) -> Iterator[DoctorFinding]:
     """Checks the files that `forebay run --pool` needs."""
     parts = (
         (world.pools.library, "libforebay_posix.so", "preloaded for a pool"),
@@ -185,7 +185,7 @@ def _pool(world: World) -> Iterator[Finding]:
             return
 
 
-def _mounts(world: World, directories: Sequence[DirectoryFacts]) -> Iterator[Finding]:
+def _mounts(world: World, directories: Sequence[DirectoryFacts]) -> Iterator[DoctorFinding]:
     """Tries the ways to mount, in the first directory that can be written."""
     place = next((one.path for one in directories if one.is_writable), None)
     if place is None:
@@ -207,7 +207,7 @@ def _mounts(world: World, directories: Sequence[DirectoryFacts]) -> Iterator[Fin
 
 def _forwarding(
     world: World, launchers: Sequence[LauncherFacts], libraries: NativeLibraries | None
-) -> Iterator[Finding]:
+) -> Iterator[DoctorFinding]:
     """Starts one process by each launcher and checks the environment that it gets."""
     for launcher in launchers:
         if launcher.flavour is Flavour.SLURM and "SLURM_JOB_ID" not in world.environment:
@@ -221,7 +221,9 @@ def _forwarding(
             yield _try_launcher(world, launcher, libraries)
 
 
-def _try_launcher(world: World, launcher: LauncherFacts, libraries: NativeLibraries) -> Finding:
+def _try_launcher(
+    world: World, launcher: LauncherFacts, libraries: NativeLibraries
+) -> DoctorFinding:
     library = str(libraries.stub)
     forwarding = Forwarding(
         library=library,
@@ -268,7 +270,7 @@ def _try_launcher(world: World, launcher: LauncherFacts, libraries: NativeLibrar
     return good_finding(Topic.FORWARDING, str(launcher.path), "LD_PRELOAD and FOREBAY_* arrive")
 
 
-def _program(world: World, word: str | None) -> Iterator[Finding]:
+def _program(world: World, word: str | None) -> Iterator[DoctorFinding]:
     if word is None:
         return
     path = world.programs.locate(word)
@@ -297,7 +299,9 @@ def _program(world: World, word: str | None) -> Iterator[Finding]:
         )
 
 
-def _look_at(facts: DirectoryFacts, world: World) -> tuple[DirectoryDiagnosis, Sequence[Finding]]:
+def _look_at(
+    facts: DirectoryFacts, world: World
+) -> tuple[DirectoryDiagnosis, Sequence[DoctorFinding]]:
     if facts.file_system in _OF_THE_KERNEL:
         finding = problem_finding(
             Topic.DIRECTORY,
@@ -312,7 +316,7 @@ def _look_at(facts: DirectoryFacts, world: World) -> tuple[DirectoryDiagnosis, S
     return DirectoryDiagnosis(facts=facts, layout=layout), findings
 
 
-def _space(facts: DirectoryFacts) -> Finding:
+def _space(facts: DirectoryFacts) -> DoctorFinding:
     where = f"{facts.file_system} ({facts.device} on {facts.mount_point})"
     if facts.free_bytes is None:
         return good_finding(Topic.DIRECTORY, str(facts.path), where)
@@ -327,7 +331,7 @@ def _space(facts: DirectoryFacts) -> Finding:
     )
 
 
-def _directory(facts: DirectoryFacts, layout: Layout | None) -> Iterator[Finding]:
+def _directory(facts: DirectoryFacts, layout: Layout | None) -> Iterator[DoctorFinding]:
     subject = str(facts.path)
     yield _space(facts)
     if layout is not None:
@@ -349,7 +353,7 @@ def _directory(facts: DirectoryFacts, layout: Layout | None) -> Iterator[Finding
         )
 
 
-def _layout(path: Path, world: World) -> tuple[Layout | None, Sequence[Finding]]:
+def _layout(path: Path, world: World) -> tuple[Layout | None, Sequence[DoctorFinding]]:
     try:
         return world.layouts.show(path), ()
     except SetupError:
@@ -373,7 +377,7 @@ def _layout_remedy(layout: Layout) -> str | None:
     return None
 
 
-def _machine(facts: MachineFacts, ranks: int | None) -> Iterator[Finding]:
+def _machine(facts: MachineFacts, ranks: int | None) -> Iterator[DoctorFinding]:
     cores = counted(facts.cores, "core")
     if ranks is None:
         yield good_finding(
@@ -409,7 +413,7 @@ def _machine(facts: MachineFacts, ranks: int | None) -> Iterator[Finding]:
     yield from _shared_memory(facts)
 
 
-def _shared_memory(facts: MachineFacts) -> Iterator[Finding]:
+def _shared_memory(facts: MachineFacts) -> Iterator[DoctorFinding]:
     if facts.shm_bytes is None:
         yield note_finding(Topic.MACHINE, "/dev/shm", "not there; most MPIs need it within a node")
         return

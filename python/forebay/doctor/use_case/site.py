@@ -8,7 +8,7 @@ from typing import Protocol
 from forebay.common.model.errors import LayoutError, SettingsError, SetupError
 from forebay.common.model.units import human_bytes
 from forebay.doctor.model.finding import (
-    Finding,
+    DoctorFinding,
     Topic,
     good_finding,
     note_finding,
@@ -45,7 +45,7 @@ class SiteProbe(Protocol):
         """All facts."""
 
 
-def site_findings(facts: SiteFacts, world: World) -> tuple[Finding, ...]:
+def site_findings(facts: SiteFacts, world: World) -> tuple[DoctorFinding, ...]:
     """The findings about this node that an administrator should know, topic by topic."""
     return (
         *_kernel(facts),
@@ -65,7 +65,7 @@ def _numbers(release: str) -> tuple[int, ...]:
     return tuple(int(part) for part in parts if part.isdecimal())
 
 
-def _kernel(facts: SiteFacts) -> Iterator[Finding]:
+def _kernel(facts: SiteFacts) -> Iterator[DoctorFinding]:
     about = ", ".join(filter(None, (facts.distribution, facts.libc, facts.architecture)))
     subject, detail = "Linux", f"{facts.kernel} ({about})"
     if _numbers(facts.kernel) < _KERNEL_LEAST:
@@ -86,7 +86,7 @@ def _kernel(facts: SiteFacts) -> Iterator[Finding]:
         )
 
 
-def _mounting(facts: SiteFacts) -> Iterator[Finding]:
+def _mounting(facts: SiteFacts) -> Iterator[DoctorFinding]:
     """The needs of pool_mount. Nothing else has them, so nothing here is a problem."""
     if _numbers(facts.kernel) < _MOUNT_KERNEL_LEAST:
         yield note_finding(
@@ -129,7 +129,7 @@ def _mounting(facts: SiteFacts) -> Iterator[Finding]:
         yield good_finding(Topic.KERNEL, "user namespaces", "can be made")
 
 
-def _huge_pages(facts: HugePageFacts) -> Iterator[Finding]:
+def _huge_pages(facts: HugePageFacts) -> Iterator[DoctorFinding]:
     said = (("for programs", facts.transparent), ("for shared memory", facts.shared_memory))
     known = ", ".join(f"{what}: {value}" for what, value in said if value)
     if known:
@@ -152,7 +152,7 @@ def _shown(limit: int | None, *, is_bytes: bool) -> str:
     return human_bytes(limit) if is_bytes else str(limit)
 
 
-def _limits(limits: Sequence[LimitFacts]) -> Iterator[Finding]:
+def _limits(limits: Sequence[LimitFacts]) -> Iterator[DoctorFinding]:
     for one in limits:
         is_bytes = one.option in {"-l", "-v"}
         subject = f"{one.name} (ulimit {one.option})"
@@ -176,14 +176,14 @@ def _limits(limits: Sequence[LimitFacts]) -> Iterator[Finding]:
             yield good_finding(Topic.LIMITS, subject, detail)
 
 
-def _address_space(world: World) -> Iterator[Finding]:
+def _address_space(world: World) -> Iterator[DoctorFinding]:
     why = world.pools.obstacle()
     if why is not None:
         problem, _, remedy = why.rpartition("). ")
         yield problem_finding(Topic.LIMITS, "pool", f"{problem})", remedy)
 
 
-def _slurm(facts: SiteFacts) -> Iterator[Finding]:
+def _slurm(facts: SiteFacts) -> Iterator[DoctorFinding]:
     if facts.slurm_obstacle:
         yield note_finding(Topic.SLURM, "scontrol", facts.slurm_obstacle)
     config = facts.slurm
@@ -201,7 +201,7 @@ def slurm_shown(facts: SiteFacts) -> Mapping[str, str] | None:
     return {key: facts.slurm[key] for key in SLURM_KEYS if key in facts.slurm}
 
 
-def _slurm_finding(key: str, config: Mapping[str, str]) -> Finding:
+def _slurm_finding(key: str, config: Mapping[str, str]) -> DoctorFinding:
     value = config[key]
     if key == "ProctrackType" and "cgroup" not in value:
         return note_finding(
@@ -231,7 +231,7 @@ def _slurm_finding(key: str, config: Mapping[str, str]) -> Finding:
     return good_finding(Topic.SLURM, key, value)
 
 
-def _file_systems(mounts: Sequence[MountFacts], world: World) -> Iterator[Finding]:
+def _file_systems(mounts: Sequence[MountFacts], world: World) -> Iterator[DoctorFinding]:
     """The parallel and networked ones, each device once."""
     for mount in networked(mounts):
         subject = str(mount.point)
@@ -251,7 +251,7 @@ def settings_of(world: World) -> Sequence[EffectiveSetting]:
     return resolved_settings(world.settings, file=None, environment=world.environment).values
 
 
-def _settings(world: World) -> Iterator[Finding]:
+def _settings(world: World) -> Iterator[DoctorFinding]:
     try:
         site = world.settings.site(world.environment)
         found = resolved_settings(world.settings, file=None, environment=world.environment)

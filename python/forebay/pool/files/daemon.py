@@ -18,7 +18,7 @@ from forebay.common.model.units import human_bytes
 from forebay.pool.files.daemon_document import decode_ready, decode_status
 from forebay.pool.files.daemon_socket import DirectoryWatch, PoolSocket
 from forebay.pool.files.daemon_start import death_of, log_of, messages_in, report_of
-from forebay.pool.model.messages import Ask
+from forebay.pool.model.messages import QuestionKind
 from forebay.pool.model.pool import Lost, PoolEnd, PoolStatus
 from forebay.pool.use_case.ports import Progress
 
@@ -100,7 +100,7 @@ def _ask_to_stop(
     None if it was asked by SIGTERM instead, since it has no connection left for us, or has died."""
     try:
         asked = stack.enter_context(PoolSocket(socket, daemon=process.pid))
-        asked.ask(Ask.STOP)
+        asked.ask(QuestionKind.STOP)
     except PoolError:
         process.terminate()
         return None
@@ -152,7 +152,7 @@ class Visit:
     def drain(self, progress: Progress) -> int:
         """Waits until all deposits are drained; returns an errno, or 0."""
         with PoolSocket(self._socket) as connection:
-            connection.ask(Ask.DRAIN)
+            connection.ask(QuestionKind.DRAIN)
             with _StatusPoll(self._socket, progress) as poll:
                 while (answer := connection.answer(_POLL_SECONDS)) is None:
                     poll.again()
@@ -164,7 +164,7 @@ class Visit:
         begin = time.monotonic()
         death, last = None, self.status()
         with PoolSocket(self._socket) as connection, _StatusPoll(self._socket, progress) as poll:
-            connection.ask(Ask.STOP)
+            connection.ask(QuestionKind.STOP)
             try:
                 while connection.answer(_POLL_SECONDS) is None:
                     last = poll.again() or last
@@ -209,7 +209,7 @@ class _StatusPoll:
             if self._connection is None:
                 self._connection = PoolSocket(self._socket)
             if not self._is_asked:
-                self._connection.ask(Ask.STATUS)
+                self._connection.ask(QuestionKind.STATUS)
                 self._is_asked = True
             status = self._connection.status_answer(_ANSWER_SECONDS_MAX)
         except PoolError:

@@ -20,7 +20,7 @@ SCHEMA = "forebay.pool/1"
 
 
 @frozen
-class Ready:
+class DaemonReady:
     """The line that a daemon prints once it listens."""
 
     process: int
@@ -51,11 +51,11 @@ def decode_samples(text: str) -> tuple[PoolSample, ...]:
         raise PoolError(_unlike(f"{type(error).__name__}: {error}")) from error
 
 
-def decode_ready(text: str) -> Ready:
+def decode_ready(text: str) -> DaemonReady:
     """Decodes the ready line. Raises PoolError if it is none, or of another version."""
     line = _object(text, READY_SCHEMA)
     try:
-        return decoded(Ready, line)
+        return decoded(DaemonReady, line)
     except (KeyError, TypeError, ValueError) as error:
         raise PoolError(_unlike(f"{type(error).__name__}: {error}")) from error
 

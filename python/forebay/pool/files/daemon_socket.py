@@ -17,7 +17,7 @@ from forebay.common.model.errors import PoolError
 from forebay.common.model.frozen import frozen
 from forebay.pool.files.daemon_document import decode_status
 from forebay.pool.files.message_table import pool_messages
-from forebay.pool.model.messages import Ask, DirectoryShape, Reply
+from forebay.pool.model.messages import DirectoryShape, QuestionKind, Reply
 
 if TYPE_CHECKING:
     from forebay.pool.model.pool import Lost, PoolStatus
@@ -78,7 +78,7 @@ class PoolSocket:
         """Closes the connection. Requests that were sent are carried out all the same."""
         self._socket.close()
 
-    def ask(self, what: Ask) -> None:
+    def ask(self, what: QuestionKind) -> None:
         """Sends a request and does not wait. Raises PoolError if the daemon is gone."""
         self._socket.settimeout(ANSWER_SECONDS_MAX)
         try:
@@ -109,7 +109,7 @@ class PoolSocket:
 
     def status(self) -> PoolStatus:
         """The daemon's status. Raises PoolError if it does not answer in time."""
-        self.ask(Ask.STATUS)
+        self.ask(QuestionKind.STATUS)
         status = self.status_answer(ANSWER_SECONDS_MAX)
         if status is None:
             raise self._gone(f"nothing for {ANSWER_SECONDS_MAX:.0f} s")
@@ -132,7 +132,7 @@ class PoolSocket:
 
     def watch(self, shape: DirectoryShape) -> DirectoryWatch:
         """Maps the daemon's directory, which can be read even after the daemon has died."""
-        self.ask(Ask.WATCH)
+        self.ask(QuestionKind.WATCH)
         answer = self.answer(ANSWER_SECONDS_MAX)
         if answer is None:
             raise self._gone(f"nothing for {ANSWER_SECONDS_MAX:.0f} s")

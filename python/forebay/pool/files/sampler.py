@@ -10,7 +10,7 @@ from pathlib import Path
 from forebay.common.model.errors import PoolError
 from forebay.common.model.record import PoolSample
 from forebay.pool.files.daemon_socket import PoolSocket
-from forebay.pool.model.messages import Ask
+from forebay.pool.model.messages import QuestionKind
 from forebay.pool.model.pool import PoolStatus
 from forebay.pool.model.sampling import AT_START, PoolSampling, sample_of
 
@@ -62,7 +62,7 @@ class PoolSampler:
 
     def _ask(self, connection: PoolSocket) -> None:
         """Takes one sample, unless it is stopped before the daemon has answered."""
-        connection.ask(Ask.STATUS)
+        connection.ask(QuestionKind.STATUS)
         while (status := connection.status_answer(_ANSWER_SECONDS_MAX)) is None:
             if self._stopped.is_set():
                 return

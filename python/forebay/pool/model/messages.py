@@ -12,7 +12,7 @@ from forebay.common.model.frozen import frozen
 from forebay.common.model.newer_python import StrEnum, zip_of
 
 
-class Ask(StrEnum):
+class QuestionKind(StrEnum):
     """The requests of a process that is not a client of the pool."""
 
     WATCH = "watch"
@@ -64,7 +64,7 @@ class PoolMessages:
     asks: Mapping[str, int]
     states: Mapping[str, int]
 
-    def question(self, ask: Ask) -> bytes:
+    def question(self, ask: QuestionKind) -> bytes:
         """A request that concerns no particular file."""
         return self.question_layout.pack({"format": self.format, "ask": self.asks[ask]})
 

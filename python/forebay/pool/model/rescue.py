@@ -54,7 +54,7 @@ class RunAt:
 
 
 @frozen
-class Applied:
+class RescueOutcome:
     """The outcome for one rescue file. `written` bytes are in `target`; the rescue file is removed
     if these are all. `problem` says why they are not."""
 

@@ -59,7 +59,7 @@ class Cause(Enum):
 
 
 @frozen
-class Verdict:
+class PoolVerdict:
     """Whether a pool paid. `waited_seconds` is the time that programs waited for it, summed over
     processes. `without_seconds` estimates how long they would have waited without it; None if the
     numbers do not tell. The counts are those of the causes."""
@@ -87,12 +87,12 @@ class Verdict:
     syncs: int = 0
 
 
-def verdict_of(end: PoolEnd, *, seconds: float | None) -> Verdict:
+def verdict_of(end: PoolEnd, *, seconds: float | None) -> PoolVerdict:
     """The verdict on a pool that has ended. `seconds` is how long the program ran, None if it is
     not known."""
     status = end.status
     if status is None or not end.arrived:
-        return Verdict(judgement=Judgement.INCOMPLETE)
+        return PoolVerdict(judgement=Judgement.INCOMPLETE)
     files = [file for file in status.files if file.taken or file.past_the_pool]
     found = _Found(
         status=status,
@@ -103,7 +103,7 @@ def verdict_of(end: PoolEnd, *, seconds: float | None) -> Verdict:
     )
     cause = _cause(found)
     judgement = _judged(found, cause, seconds)
-    return Verdict(
+    return PoolVerdict(
         judgement=judgement,
         waited_seconds=found.waited,
         is_at_least=status.files_dropped > 0 or cause is Cause.OPENS,

@@ -3,7 +3,7 @@
 import signal
 
 from forebay.common.model.units import counted
-from forebay.pool.model.verdict import Cause, Judgement, Verdict
+from forebay.pool.model.verdict import Cause, Judgement, PoolVerdict
 
 _MOUNT_IT = "(Mounted, it takes these, too, if they have 256 KiB or more: --set pool_mount=auto.)"
 _SIGNALLED = 128
@@ -12,7 +12,7 @@ _SPOKEN_LEAST = 0.01
 _LEAVE_OFF = "Leave the pool off for this step"
 
 
-def verdict_text(verdict: Verdict, *, whose: str = "your program", its: str = "its") -> str:
+def verdict_text(verdict: PoolVerdict, *, whose: str = "your program", its: str = "its") -> str:
     """The sentence. `whose` program it was, and how the program is called from then on."""
     if verdict.judgement is Judgement.INCOMPLETE:
         return f"Not all that {whose} wrote arrived: what is missing, and what to do, is below."
@@ -27,7 +27,7 @@ def verdict_text(verdict: Verdict, *, whose: str = "your program", its: str = "i
     return f"{_capital(_waited(verdict, whose, its))}{_without(verdict)}."
 
 
-def _cost_text(verdict: Verdict, whose: str, its: str) -> str:
+def _cost_text(verdict: PoolVerdict, whose: str, its: str) -> str:
     waited, without = _waited(verdict, whose, its), _without(verdict)
     if verdict.cause is Cause.OPENS:
         small = "small " if verdict.are_small else ""
@@ -54,14 +54,14 @@ def _cost_text(verdict: Verdict, whose: str, its: str) -> str:
     return f"{said} {_LEAVE_OFF}."
 
 
-def _past(verdict: Verdict) -> str:
+def _past(verdict: PoolVerdict) -> str:
     if verdict.past == verdict.files:
         few = {1: "its only file", 2: "both files"}
         return few.get(verdict.files, f"all {verdict.files} files")
     return f"{verdict.past} of {counted(verdict.files, 'file')}"
 
 
-def _waited(verdict: Verdict, whose: str, its: str) -> str:
+def _waited(verdict: PoolVerdict, whose: str, its: str) -> str:
     least = "at least " if verdict.is_at_least else ""
     notes = [
         *(["all its processes together"] if verdict.processes > 1 else []),
@@ -71,7 +71,7 @@ def _waited(verdict: Verdict, whose: str, its: str) -> str:
     return f"{whose} waited {least}{spoken(verdict.waited_seconds)} for {its} files{note}"
 
 
-def _without(verdict: Verdict) -> str:
+def _without(verdict: PoolVerdict) -> str:
     seconds = verdict.without_seconds
     if seconds is None:
         return ""

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from forebay.common.model.errors import RescueError, UsageError
 from forebay.common.model.frozen import frozen
-from forebay.pool.model.rescue import Applied, FoundFile, RescueHead, RunAt, obstacle
+from forebay.pool.model.rescue import FoundFile, RescueHead, RescueOutcome, RunAt, obstacle
 
 
 class Rescues(Protocol):
@@ -54,7 +54,7 @@ class RescueRequest:
     dry_run: bool = False
 
 
-def rescue(request: RescueRequest, rescues: Rescues) -> tuple[Applied, ...]:
+def rescue(request: RescueRequest, rescues: Rescues) -> tuple[RescueOutcome, ...]:
     """One outcome per rescue file. If it raises UsageError or RescueError, nothing was written."""
     files = list(dict.fromkeys(file for path in request.paths for file in rescues.files(path)))
     if request.into is not None and len(files) != 1:
@@ -65,13 +65,13 @@ def rescue(request: RescueRequest, rescues: Rescues) -> tuple[Applied, ...]:
     return tuple(_one(file, request, rescues) for file in files)
 
 
-def _one(file: Path, request: RescueRequest, rescues: Rescues) -> Applied:
+def _one(file: Path, request: RescueRequest, rescues: Rescues) -> RescueOutcome:
     try:
         head = rescues.head(file)
     except RescueError as error:
-        return Applied(file=file, target="", bytes=0, problem=str(error))
+        return RescueOutcome(file=file, target="", bytes=0, problem=str(error))
     target = request.into or Path(head.path)
-    outcome = Applied(file=file, target=str(target), bytes=head.bytes)
+    outcome = RescueOutcome(file=file, target=str(target), bytes=head.bytes)
     found = rescues.look(target)
     problem = _problem(head, request, found)
     if problem is not None:
@@ -83,17 +83,17 @@ def _one(file: Path, request: RescueRequest, rescues: Rescues) -> Applied:
         )
     written = sum(run.length for run in runs)
     if request.dry_run:
-        return Applied(file=file, target=str(target), bytes=head.bytes, written=written)
+        return RescueOutcome(file=file, target=str(target), bytes=head.bytes, written=written)
     try:
         rescues.write(file, runs, target, found=found, modified_ns=head.kept_ns)
     except RescueError as error:
         return _failed(outcome, str(error))
     if damage is not None:
-        return Applied(
+        return RescueOutcome(
             file=file, target=str(target), bytes=head.bytes, written=written, problem=damage
         )
     rescues.remove(file)
-    return Applied(
+    return RescueOutcome(
         file=file, target=str(target), bytes=head.bytes, written=written, is_removed=True
     )
 
@@ -107,5 +107,7 @@ def _problem(head: RescueHead, request: RescueRequest, found: FoundFile | None) 
     return None if why is None else f"{why}. Look at it, and say --force if it is to be written."
 
 
-def _failed(outcome: Applied, problem: str) -> Applied:
-    return Applied(file=outcome.file, target=outcome.target, bytes=outcome.bytes, problem=problem)
+def _failed(outcome: RescueOutcome, problem: str) -> RescueOutcome:
+    return RescueOutcome(
+        file=outcome.file, target=outcome.target, bytes=outcome.bytes, problem=problem
+    )

@@ -18,7 +18,7 @@ from forebay.pool.report.verdict_text import spoken
 from forebay.run.model import (
     Contrast,
     FileDifference,
-    Side,
+    RunSide,
     has_gained,
     speed_ratio,
     wait_without,
@@ -94,7 +94,7 @@ def comparison_sentence(found: RunComparison) -> str:
 
 def _failure_sentence(found: RunComparison, failure: RunFailure) -> str:
     status = f"(status {failure.status})"
-    if failure.side is Side.PLAIN:
+    if failure.side is RunSide.PLAIN:
         first = "" if found.reports else " There is nothing to compare."
         return f"Your program failed without Forebay {status}.{first}"
     pool = found.reports[-1].pool if found.reports else None

@@ -17,7 +17,7 @@ from forebay.run.model import (
     DIFFERENT,
     FileDifference,
     RunPair,
-    Side,
+    RunSide,
     WrittenFiles,
     is_cheap,
     run_order,
@@ -58,7 +58,7 @@ class RunFolders(Protocol):
 class RunFailure:
     """A run after which there were no more."""
 
-    side: Side
+    side: RunSide
     status: int
 
 
@@ -211,7 +211,7 @@ def compare_runs(
     folders: RunFolders,
     *,
     pairs: int,
-    told: Callable[[int, Side], None],
+    told: Callable[[int, RunSide], None],
     progress: Progress | None = None,
 ) -> RunComparison:
     """Runs the pairs. `told` is called before each run with its number and side. Raises
@@ -232,7 +232,7 @@ class _Course:
         request: RunRequest,
         world: RunWorld,
         folders: RunFolders,
-        told: Callable[[int, Side], None],
+        told: Callable[[int, RunSide], None],
         progress: Progress | None,
     ) -> None:
         run_folder = folders.run_folder
@@ -254,7 +254,7 @@ class _Course:
         self._plain_succeeded = False
         self._kept: Path | None = None
 
-    def run_pair(self, order: tuple[Side, Side]) -> bool:
+    def run_pair(self, order: tuple[RunSide, RunSide]) -> bool:
         """Runs a pair, and compares its files; False if a run failed."""
         seconds, names = {}, {}
         for side in order:
@@ -264,14 +264,14 @@ class _Course:
         self._pairs.append(
             RunPair(
                 first=order[0],
-                plain_seconds=seconds[Side.PLAIN],
-                forebay_seconds=seconds[Side.FOREBAY],
+                plain_seconds=seconds[RunSide.PLAIN],
+                forebay_seconds=seconds[RunSide.FOREBAY],
             )
         )
-        self._compare_plain(names[Side.PLAIN])
-        found = self._folders.differences(str(self._first), names[Side.FOREBAY])
+        self._compare_plain(names[RunSide.PLAIN])
+        found = self._folders.differences(str(self._first), names[RunSide.FOREBAY])
         if all(one.name in self._differences for one in found):
-            self._folders.discard(names[Side.FOREBAY])
+            self._folders.discard(names[RunSide.FOREBAY])
         self._differences = {**{one.name: one for one in found}, **self._differences}
         return True
 
@@ -283,18 +283,18 @@ class _Course:
         self._own = {**(self._own or {}), **{one.name: one for one in found}}
         self._folders.discard(name)
 
-    def _run(self, side: Side) -> tuple[str, float]:
+    def _run(self, side: RunSide) -> tuple[str, float]:
         """Runs the program; returns the name of the run and its seconds."""
         self._number += 1
         name = f"{self._number}-{side.value}"
         self._folders.begin_run()
         self._told(self._number, side)
-        status, seconds = self._run_plain() if side is Side.PLAIN else self._run_forebay()
+        status, seconds = self._run_plain() if side is RunSide.PLAIN else self._run_forebay()
         written = self._folders.end_run(name)
         self._processes.check()
         if status:
             self._failure = RunFailure(side=side, status=status)
-        elif side is Side.PLAIN:
+        elif side is RunSide.PLAIN:
             self._written, self._plain_succeeded = written, True
         return name, seconds
 
@@ -317,7 +317,7 @@ class _Course:
         run once more without Forebay, to see whether they do so by themselves."""
         is_open = bool(self._differences) and self._own is None and self._failure is None
         if is_open and is_cheap(self._pairs):
-            name, _ = self._run(Side.PLAIN)
+            name, _ = self._run(RunSide.PLAIN)
             if self._failure is None:
                 self._compare_plain(name)
         own = None if self._own is None else tuple(self._own.values())

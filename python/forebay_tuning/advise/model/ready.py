@@ -19,7 +19,7 @@ _WINDOW_LEAST, _WINDOW_MOST = 64 * 1024, 1024 * MIB
 
 
 @frozen
-class Ready:
+class RenderedAdvice:
     """The texts in each form; a text is empty if that form has nothing to set."""
 
     settings: str
@@ -30,12 +30,12 @@ class Ready:
     proof: tuple[str, ...] = ()
 
 
-def ready(advice: Advice, *, directory: str, command: str, file: str = "") -> Ready:
+def ready(advice: Advice, *, directory: str, command: str, file: str = "") -> RenderedAdvice:
     """The forms for a `command` whose output is in `directory`. `file` is the written advice, empty
     if it was not written."""
     settings = settings_of(advice)
     hints = hints_of(advice)
-    return Ready(
+    return RenderedAdvice(
         settings="".join(f"{name} = {value}\n" for name, value in settings.items()),
         hints="".join(f"{name} {value}\n" for name, value in hints.items()),
         layout=_layout_lines(advice, directory),

@@ -8,7 +8,7 @@ from forebay.common.model.units import counted, human_bytes, human_seconds
 from forebay.common.report.drawn_pages import DrawnPages, write_page
 from forebay.common.report.page_template import filled
 from forebay_tuning.advise.model.advice import Advice
-from forebay_tuning.advise.model.ready import Ready
+from forebay_tuning.advise.model.ready import RenderedAdvice
 
 _TEMPLATE = Path(__file__).with_name("page.html.j2")
 
@@ -16,12 +16,12 @@ _TEMPLATE = Path(__file__).with_name("page.html.j2")
 class AdvicePages(DrawnPages):
     """The HTML pages of advice."""
 
-    def write(self, advice: Sequence[Advice], made: Sequence[Ready], path: Path) -> None:
+    def write(self, advice: Sequence[Advice], made: Sequence[RenderedAdvice], path: Path) -> None:
         """Writes the advice as one self-contained page."""
         write_page(render(advice, made), path)
 
 
-def render(advice: Sequence[Advice], made: Sequence[Ready]) -> str:
+def render(advice: Sequence[Advice], made: Sequence[RenderedAdvice]) -> str:
     """The page's HTML."""
     from forebay_tuning.advise.report.pictures import draw_gain
 

@@ -2,10 +2,10 @@
 
 from forebay.common.model.units import counted, human_bytes, human_seconds
 from forebay_tuning.advise.model.advice import Advice, Item
-from forebay_tuning.advise.model.ready import Ready
+from forebay_tuning.advise.model.ready import RenderedAdvice
 
 
-def as_text(advice: Advice, made: Ready) -> str:
+def as_text(advice: Advice, made: RenderedAdvice) -> str:
     """The whole advice, with its settings ready for use."""
     lines = [headline(advice)]
     lines += [f"  {text}" for text in advice.reasons]
@@ -53,7 +53,7 @@ def headline(advice: Advice) -> str:
     )
 
 
-def _ready(made: Ready) -> list[str]:
+def _ready(made: RenderedAdvice) -> list[str]:
     lines = []
     for title, texts in (
         ("Layout of the output directory, either of:", made.layout),

@@ -13,7 +13,7 @@ from forebay.common.files.safe_files import open_named, read_to_apply
 from forebay.common.model.errors import ProbeError
 from forebay.common.model.frozen import frozen
 from forebay_tuning.model.point import COORDINATES, Point
-from forebay_tuning.model.sample import Ask, Passage, Purpose, Sample
+from forebay_tuning.model.sample import NextProbe, Passage, Purpose, Sample
 from forebay_tuning.probe.use_case.probe import ProbePlan
 
 SCHEMA = "forebay.probe/1"
@@ -94,7 +94,7 @@ class ProbeJournal:
         while self._past and self._past[-1][0].discarded:
             self._past.pop()
 
-    def asked(self, number: int, ask: Ask) -> None:
+    def asked(self, number: int, ask: NextProbe) -> None:
         """Records a probe that is about to be made."""
         self._append({"kind": "ask", "number": number, **_ask(ask)})
 
@@ -137,7 +137,7 @@ class NoJournal:
     def begin(self, plan: ProbePlan) -> None:
         """Does nothing."""
 
-    def asked(self, number: int, ask: Ask) -> None:
+    def asked(self, number: int, ask: NextProbe) -> None:
         """Does nothing."""
 
     def answered(self, number: int, sample: Sample, seconds: float) -> None:
@@ -208,7 +208,7 @@ def _plan(plan: ProbePlan) -> dict[str, Any]:
     }
 
 
-def _ask(ask: Ask) -> dict[str, Any]:
+def _ask(ask: NextProbe) -> dict[str, Any]:
     point = {name: getattr(ask.point, name) for name in COORDINATES}
     return {"purpose": ask.purpose.value, "point": {**point, "shared": ask.point.shared}}
 
@@ -216,7 +216,7 @@ def _ask(ask: Ask) -> dict[str, Any]:
 def _sample(line: Mapping[str, Any]) -> Sample:
     point = Point(**line["point"])
     return Sample(
-        ask=Ask(point=point, purpose=Purpose(line["purpose"])),
+        ask=NextProbe(point=point, purpose=Purpose(line["purpose"])),
         write=None if line["write"] is None else Passage(**line["write"]),
         read=None if line["read"] is None else Passage(**line["read"]),
         discarded=str(line["discarded"]),

@@ -37,7 +37,7 @@ from forebay.ports import Captured
 from forebay_tuning.model.metadata import FilesAsk, MetadataRates
 from forebay_tuning.model.point import Point
 from forebay_tuning.model.portrait import Identity
-from forebay_tuning.model.sample import Ask, Passage, Sample
+from forebay_tuning.model.sample import NextProbe, Passage, Sample
 from forebay_tuning.probe.files.files_program import measure_files
 from forebay_tuning.probe.files.patience import patiently
 from forebay_tuning.probe.use_case.probe import PASSAGES, TARGET_FILES, Ground, Spent, Unknown
@@ -190,7 +190,7 @@ class RealSystem:
     def _remove(self, folder: Path) -> None:
         self._patiently(lambda: _remove_all(folder))
 
-    def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
+    def measure(self, ask: NextProbe, number: int, *, seconds_max: float) -> tuple[Sample, float]:
         """Writes, then reads. A failure is a sample that is discarded."""
         folder = self._folder / f"{number:04d}"
         started = time.monotonic()
@@ -367,7 +367,7 @@ class RealSystem:
                 f"{shlex.join(alone)}"
             ) from error
 
-    def _probe(self, ask: Ask, folder: Path, deadline: float) -> Sample:
+    def _probe(self, ask: NextProbe, folder: Path, deadline: float) -> Sample:
         point = ask.point
         complaint = self._lay_out(folder, point)
         if complaint:

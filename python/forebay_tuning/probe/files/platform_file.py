@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from forebay.common.files.toml_file import Kind, read_kind
+from forebay.common.files.toml_file import TomlKind, read_kind
 from forebay.common.model.errors import SimulationError
 from forebay_tuning.model.modelled import Platform
 from forebay_tuning.model.quantity import parse_quantity
 
 SCHEMA = "forebay.platform/1"
 _REMEDY = "Name one of platforms/*.toml."
-_KIND = Kind(
+_KIND = TomlKind(
     what="platform",
     schema=SCHEMA,
     error=SimulationError,

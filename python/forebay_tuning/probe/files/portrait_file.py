@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from forebay.common.files.safe_files import write_named
-from forebay.common.files.toml_file import Kind, read_kind
+from forebay.common.files.toml_file import TomlKind, read_kind
 from forebay.common.model.errors import ProbeError
 from forebay.common.model.newer_python import zip_of
 from forebay_tuning.model.metadata import FileRate, MetadataRates, spell_files
@@ -18,13 +18,13 @@ from forebay_tuning.model.point import COORDINATES, Direction, Point, Space
 from forebay_tuning.model.portrait import SCHEMA, Identity, Portrait
 from forebay_tuning.model.quantity import parse_quantity, spell_rate, spell_seconds
 from forebay_tuning.model.response import NAMES, Physical, Response, Storm, Surface
-from forebay_tuning.model.sample import Ask, Choice, Passage, Purpose, Sample
+from forebay_tuning.model.sample import Choice, NextProbe, Passage, Purpose, Sample
 from forebay_tuning.model.sustained import Sustained
 from forebay_tuning.model.targets import SickTarget
 
 _TIMES = {"call_time", "request_time", "lock_time"}
 _PLAIN = {"interference_per_stream", "streams_free"}
-_KIND = Kind(
+_KIND = TomlKind(
     what="portrait",
     schema=SCHEMA,
     error=ProbeError,
@@ -357,7 +357,7 @@ def _read_sample(table: Mapping[str, Any]) -> Sample:
         )
 
     return Sample(
-        ask=Ask(point=_read_point(table["point"]), purpose=Purpose(table["purpose"])),
+        ask=NextProbe(point=_read_point(table["point"]), purpose=Purpose(table["purpose"])),
         write=passage("write"),
         read=passage("read"),
         discarded=str(table.get("discarded", "")),

@@ -23,7 +23,7 @@ import numpy as np
 
 from forebay.common.model.frozen import frozen
 from forebay.common.model.newer_python import zip_of
-from forebay_tuning.model.response import Asked, Physical, Seen, shifted
+from forebay_tuning.model.response import Physical, PointLoad, Seen, shifted
 from forebay_tuning.probe.model.fitting import (
     WIDTHS,
     Array,
@@ -32,7 +32,7 @@ from forebay_tuning.probe.model.fitting import (
     logs_of,
     physical_of,
 )
-from forebay_tuning.probe.model.grid import Grid, Places
+from forebay_tuning.probe.model.grid import Places, ProbeGrid
 
 _KEPT = 0.9
 """The autocorrelation of the drift from one probe to the next (AR(1))."""
@@ -82,7 +82,7 @@ class Belief:
     covariance matrix, `weights` that inverse times the residuals of their logarithmic rates,
     `slopes` a row of derivatives by the physical numbers for each."""
 
-    grid: Grid
+    grid: ProbeGrid
     at: Places
     times: Array
     numbers: Numbers
@@ -158,11 +158,11 @@ class View:
 
 
 @frozen
-class _Trial:
+class _PairTrial:
     """The data: for each probe, its load and logarithmic rate; for each pair of probes, the
     similarity by single coordinates, as a whole, and in time."""
 
-    asked: Asked[Array]
+    asked: PointLoad[Array]
     logs: Array
     own: Array
     local: Array
@@ -189,7 +189,7 @@ class _Heard:
     odds: float
 
 
-def first_belief(seen: Sequence[Seen], grid: Grid, *, drift: Sequence[float]) -> Belief:
+def first_belief(seen: Sequence[Seen], grid: ProbeGrid, *, drift: Sequence[float]) -> Belief:
     """The belief from probes alone. `drift` is an estimate of the drift at each probe."""
     start = fit(shifted(seen, drift), grid.space, targets=grid.targets).physical
     nothing = np.zeros(0)
@@ -245,9 +245,9 @@ def _settle(before: Belief, seen: Sequence[Seen], *, rounds: int, sought: bool) 
     )
 
 
-def _trial(grid: Grid, at: Places, times: Array, seen: Sequence[Seen]) -> _Trial:
+def _trial(grid: ProbeGrid, at: Places, times: Array, seen: Sequence[Seen]) -> _PairTrial:
     own, local = grid.alike(at, at)
-    return _Trial(
+    return _PairTrial(
         asked=grid.asked_at(at),
         logs=np.array([one.log_rate for one in seen]),
         own=own,
@@ -256,7 +256,7 @@ def _trial(grid: Grid, at: Places, times: Array, seen: Sequence[Seen]) -> _Trial
     )
 
 
-def _straighten(here: Array, origin: Array, trial: _Trial) -> _Straight:
+def _straighten(here: Array, origin: Array, trial: _PairTrial) -> _Straight:
     physical = physical_of(here)
     slopes = np.array(physical.slopes(trial.asked)).T
     rest = trial.logs - np.log(physical.rates(trial.asked)) + slopes @ (here - origin)
@@ -268,7 +268,7 @@ def _product(some: Array, others: Array) -> Array:
     return some * WIDTHS**2 @ others.T
 
 
-def _covariance(trial: _Trial, straight: _Straight, heard: _Heard, numbers: Numbers) -> Array:
+def _covariance(trial: _PairTrial, straight: _Straight, heard: _Heard, numbers: Numbers) -> Array:
     """The covariance matrix of the probes."""
     return (
         straight.wide
@@ -305,7 +305,7 @@ def _trusted(weights: Array, diagonal: Array, heard: _Heard, numbers: Numbers) -
     return np.maximum(np.maximum(trust, faster), _TRUST_LEAST)
 
 
-def _likeliest(trial: _Trial, straight: _Straight, trust: Array, start: Numbers) -> Numbers:
+def _likeliest(trial: _PairTrial, straight: _Straight, trust: Array, start: Numbers) -> Numbers:
     """The hyperparameters with the largest posterior density, by coordinate-wise steps."""
 
     def likelihood(numbers: Numbers) -> float:

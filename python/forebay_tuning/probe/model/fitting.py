@@ -16,8 +16,8 @@ from forebay.common.model.newer_python import zip_of
 from forebay_tuning.model.point import Point, Space, scaled
 from forebay_tuning.model.response import (
     NAMES,
-    Asked,
     Physical,
+    PointLoad,
     Seen,
     Surface,
     asked_of,
@@ -57,17 +57,17 @@ _LOG_MOST = 60.0
 
 
 @frozen
-class _Trial:
+class _LoadTrial:
     """The data: the probes' loads, and the logarithms of their rates."""
 
-    asked: Asked[Array]
+    asked: PointLoad[Array]
     logs: Array
 
 
 def fit(seen: Sequence[Seen], space: Space, *, targets: int) -> Surface:
     """The response fitted to a few probes or more."""
     asked = asked_of_all([one.point for one in seen], targets)
-    trial = _Trial(asked=asked, logs=np.array([one.log_rate for one in seen]))
+    trial = _LoadTrial(asked=asked, logs=np.array([one.log_rate for one in seen]))
     matters = _matters(trial.logs)
     weights = matters
     guess = logs_of(first_guess(seen, space))
@@ -95,10 +95,10 @@ def fit(seen: Sequence[Seen], space: Space, *, targets: int) -> Surface:
     )
 
 
-def asked_of_all(points: Iterable[Point], targets: int) -> Asked[Array]:
+def asked_of_all(points: Iterable[Point], targets: int) -> PointLoad[Array]:
     """The loads of these points on a system with `targets` targets."""
     several = [asked_of(one, targets) for one in points]
-    return Asked(
+    return PointLoad(
         together=np.array([one.together for one in several]),
         transfer=np.array([one.transfer for one in several]),
         nodes=np.array([one.nodes for one in several]),
@@ -138,7 +138,7 @@ def _ridge(places: Array, rest: Array, weights: Array, penalty: float) -> _Rest:
     return _Rest(coefficients=found, off=off, missed=float(np.average(off**2, weights=weights)))
 
 
-def _doubt(here: Array, trial: _Trial, weights: Array, places: Array) -> tuple[_Rest, Array]:
+def _doubt(here: Array, trial: _LoadTrial, weights: Array, places: Array) -> tuple[_Rest, Array]:
     """The surface with the penalty that predicts best; and the standard error of each physical
     number's logarithm, by the curvature of the cost: a number that no probe depends on has the
     width of its prior."""
@@ -180,7 +180,7 @@ def first_guess(seen: Sequence[Seen], space: Space) -> Physical:
     )
 
 
-def _descend(start: Array, guess: Array, trial: _Trial, weights: Array) -> Array:
+def _descend(start: Array, guess: Array, trial: _LoadTrial, weights: Array) -> Array:
     """The Levenberg-Marquardt method, in the logarithms of the numbers."""
     here, damping = start, 0.1
     missed = _missed(here, trial)
@@ -207,11 +207,11 @@ def _descend(start: Array, guess: Array, trial: _Trial, weights: Array) -> Array
     return here
 
 
-def _missed(logs: Array, trial: _Trial) -> Array:
+def _missed(logs: Array, trial: _LoadTrial) -> Array:
     return np.log(physical_of(logs).rates(trial.asked)) - trial.logs
 
 
-def _slopes(logs: Array, trial: _Trial) -> Array:
+def _slopes(logs: Array, trial: _LoadTrial) -> Array:
     """The derivatives of the logarithmic rates, a row per number."""
     return np.array(physical_of(logs).slopes(trial.asked))
 

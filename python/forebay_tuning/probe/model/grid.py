@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from forebay.common.model.frozen import frozen
 from forebay.common.model.newer_python import zip_of
 from forebay_tuning.model.point import COORDINATES, Point, Space
-from forebay_tuning.model.response import Asked
+from forebay_tuning.model.response import PointLoad
 from forebay_tuning.probe.model.fitting import Array, asked_of_all
 
 Places = NDArray[np.intp]
@@ -29,7 +29,7 @@ _SHARING = 0.02
 
 
 @frozen
-class Grid:
+class ProbeGrid:
     """`levels` has the level of each point in each coordinate, sharing last; `cells` has the index
     of each point among all combinations of levels, ascending; `near` has a table per coordinate of
     the similarity of its levels."""
@@ -39,7 +39,7 @@ class Grid:
     levels: Places
     cells: Places
     near: tuple[Array, ...]
-    asked: Asked[Array]
+    asked: PointLoad[Array]
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -66,7 +66,7 @@ class Grid:
         found: Places = np.searchsorted(self.cells, np.atleast_1d(cells))
         return found
 
-    def asked_at(self, at: Places) -> Asked[Array]:
+    def asked_at(self, at: Places) -> PointLoad[Array]:
         """The loads of these points on the system."""
         return _taken(self.asked, at)
 
@@ -93,7 +93,7 @@ class Grid:
         return total, whole.ravel()[self.cells]
 
 
-def grid_of(space: Space) -> Grid:
+def grid_of(space: Space) -> ProbeGrid:
     """The grid of all points that the space allows."""
     columns = [np.array(space.levels[name]) for name in COORDINATES]
     shape = (*map(len, columns), len(space.sharing))
@@ -112,7 +112,7 @@ def grid_of(space: Space) -> Grid:
     np.fill_diagonal(sharing, 1.0)
     kept = np.ascontiguousarray(levels[:, allowed].T)
     targets = space.levels["stripe_count"][-1]
-    return Grid(
+    return ProbeGrid(
         space=space,
         targets=targets,
         levels=kept,
@@ -127,7 +127,7 @@ def _near(place: Array) -> Array:
     return near
 
 
-def _asked(space: Space, levels: Places, targets: int) -> Asked[Array]:
+def _asked(space: Space, levels: Places, targets: int) -> PointLoad[Array]:
     """The loads of all points. The bytes per process matter only for locks, so a table for one
     level of them serves for all."""
     names = [one for one in COORDINATES if one != "process_bytes"]
@@ -166,8 +166,8 @@ def _locked(space: Space, levels: Places, streams: Array) -> Array:
     return found
 
 
-def _taken(asked: Asked[Array], at: Places) -> Asked[Array]:
-    return Asked(
+def _taken(asked: PointLoad[Array], at: Places) -> PointLoad[Array]:
+    return PointLoad(
         together=asked.together[at],
         transfer=asked.transfer[at],
         nodes=asked.nodes[at],

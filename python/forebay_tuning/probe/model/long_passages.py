@@ -9,7 +9,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import replace
 
 from forebay_tuning.model.point import Point, changed
-from forebay_tuning.model.sample import Ask, Purpose, Sample
+from forebay_tuning.model.sample import NextProbe, Purpose, Sample
 
 SIZES = (4, 2, 4)
 """Sizes of the default's passages, as multiples of the largest probe's bytes."""
@@ -20,7 +20,7 @@ BYTES = sum(SIZES) + BEST_MOST * SIZES[0]
 LONG_MOST = len(SIZES) + BEST_MOST
 """The number of all of them."""
 
-LongPassages = Generator[Ask, Sample, tuple[Sample, ...]]
+LongPassages = Generator[NextProbe, Sample, tuple[Sample, ...]]
 
 
 def long_passages(control: Point, probe_bytes: int) -> LongPassages:
@@ -32,7 +32,7 @@ def long_passages(control: Point, probe_bytes: int) -> LongPassages:
         point = grown(control, whole * size // SIZES[0])
         if point.process_bytes < point.transfer_bytes:
             break
-        sample = yield Ask(point=point, purpose=Purpose.SUSTAIN)
+        sample = yield NextProbe(point=point, purpose=Purpose.SUSTAIN)
         if sample.discarded or sample.write is None:
             break
         found.append(sample)

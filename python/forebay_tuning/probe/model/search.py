@@ -17,11 +17,11 @@ from forebay.common.model.newer_python import pairwise, zip_of
 from forebay_tuning.model.point import Direction, Point, Space, spread_points
 from forebay_tuning.model.response import Response, Seen, fit_storm, shifted
 from forebay_tuning.model.robust import robust_scale
-from forebay_tuning.model.sample import Ask, Choice, Purpose, Sample
+from forebay_tuning.model.sample import Choice, NextProbe, Purpose, Sample
 from forebay_tuning.probe.model.acquisition import most_contested, most_telling
 from forebay_tuning.probe.model.belief import Belief, first_belief, further
 from forebay_tuning.probe.model.fitting import fit
-from forebay_tuning.probe.model.grid import Grid, grid_of
+from forebay_tuning.probe.model.grid import ProbeGrid, grid_of
 
 _SCREENED = 0.36
 """The share of probes that screen."""
@@ -41,7 +41,7 @@ rate; the best of many is biased."""
 _GROWN = 1.25
 """The hyperparameters are optimised again once there are this many times as many probes."""
 
-Conversation = Generator[Ask, Sample, tuple[Sample, ...]]
+Conversation = Generator[NextProbe, Sample, tuple[Sample, ...]]
 
 
 def search(
@@ -57,7 +57,7 @@ def search(
     taken: list[Sample] = []
     near = [space.nearest(one) for one in priors]
     for purpose, point in _screening(space, control, near, probes, seed):
-        taken.append((yield Ask(point=point, purpose=purpose)))
+        taken.append((yield NextProbe(point=point, purpose=purpose)))
     grid = grid_of(space)
     generator = np.random.default_rng(seed)
     belief: Belief | None = None
@@ -65,7 +65,7 @@ def search(
     while len(taken) < probes:
         if since == _SOUGHT_BETWEEN:
             since = 0
-            taken.append((yield Ask(point=control, purpose=Purpose.CONTROL)))
+            taken.append((yield NextProbe(point=control, purpose=Purpose.CONTROL)))
             continue
         seen = seen_of(taken, direction)
         again = len(seen) > _GROWN * sought
@@ -84,7 +84,7 @@ def search(
             break
         since += 1
         purpose = Purpose.RACE if best in counted else Purpose.REFINE
-        taken.append((yield Ask(point=best, purpose=purpose)))
+        taken.append((yield NextProbe(point=best, purpose=purpose)))
     return tuple(taken)
 
 
@@ -116,7 +116,7 @@ def seen_of(taken: Sequence[Sample], direction: Direction) -> list[Seen]:
 
 def _believed(
     taken: Sequence[Sample],
-    grid: Grid,
+    grid: ProbeGrid,
     direction: Direction,
     *,
     before: Belief | None = None,

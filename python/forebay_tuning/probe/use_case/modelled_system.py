@@ -16,7 +16,7 @@ from forebay_tuning.model.metadata import (
 )
 from forebay_tuning.model.modelled import Bend, Disturbances, Platform, RateFactors, expected
 from forebay_tuning.model.point import Direction, Point
-from forebay_tuning.model.sample import Ask, Passage, Sample
+from forebay_tuning.model.sample import NextProbe, Passage, Sample
 from forebay_tuning.probe.use_case.probe import Ground
 from forebay_tuning.probe.use_case.virtual_probe import (
     FILES_PLACED,
@@ -60,7 +60,7 @@ class ModelledSystem:
             placeable=self._platform.targets,
         )
 
-    def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
+    def measure(self, ask: NextProbe, number: int, *, seconds_max: float) -> tuple[Sample, float]:
         """The formulas' result, disturbed by the background load at this moment."""
         factor = self._factors.next() * self._sickness(ask.point)
         write = self._passage(ask.point, Direction.WRITE, factor)

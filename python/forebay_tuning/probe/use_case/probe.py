@@ -16,7 +16,7 @@ from forebay.machine_ports import QuotaLeft
 from forebay_tuning.model.metadata import FilesAsk, MetadataRates, files_ask, findings_of_rates
 from forebay_tuning.model.point import Direction, Point, Space, usual_space
 from forebay_tuning.model.portrait import Identity, Portrait, findings_of
-from forebay_tuning.model.sample import PROBES, Ask, Choice, Purpose, Sample
+from forebay_tuning.model.sample import PROBES, Choice, NextProbe, Purpose, Sample
 from forebay_tuning.model.targets import sick_targets
 from forebay_tuning.probe.model.long_passages import (
     BEST_MOST,
@@ -105,7 +105,7 @@ class System(Protocol):
     def ground(self) -> Ground:
         """The facts about it."""
 
-    def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
+    def measure(self, ask: NextProbe, number: int, *, seconds_max: float) -> tuple[Sample, float]:
         """Makes a probe; returns its result and the seconds that it took. Leaves no files."""
 
     def target_rates(self, *, bytes_max: int, seconds_max: float) -> Mapping[int, Sequence[float]]:
@@ -126,7 +126,7 @@ class Journal(Protocol):
     def begin(self, plan: ProbePlan) -> None:
         """Begins the journal. Raises ProbeError if it belongs to another plan."""
 
-    def asked(self, number: int, ask: Ask) -> None:
+    def asked(self, number: int, ask: NextProbe) -> None:
         """Records a probe before it is made."""
 
     def answered(self, number: int, sample: Sample, seconds: float) -> None:
@@ -425,7 +425,7 @@ class _Measuring:
         number = self._number
         return number >= len(self._past) or self._past[number][0].ask.purpose is purpose
 
-    def measure(self, ask: Ask, *, seconds_max: float) -> tuple[Sample, float]:
+    def measure(self, ask: NextProbe, *, seconds_max: float) -> tuple[Sample, float]:
         """Measures `ask`, or returns the sample that the journal of an earlier run has for it."""
         number = self._number
         if number < len(self._past):
@@ -466,7 +466,8 @@ def _measure_best(
     bests = [one.best for one in choices.values()]
     return [
         measuring.measure(
-            Ask(point=point, purpose=Purpose.SUSTAIN), seconds_max=plan.long.seconds / LONG_MOST
+            NextProbe(point=point, purpose=Purpose.SUSTAIN),
+            seconds_max=plan.long.seconds / LONG_MOST,
         )[0]
         for point in best_passages(plan.control, bests, long)
     ]

@@ -19,7 +19,7 @@ from forebay_tuning.model.metadata import (
 )
 from forebay_tuning.model.modelled import Platform
 from forebay_tuning.model.point import Direction, Point
-from forebay_tuning.model.sample import Ask, Passage, Sample
+from forebay_tuning.model.sample import NextProbe, Passage, Sample
 from forebay_tuning.model.simulated import (
     REQUESTS_MOST,
     as_simulated,
@@ -70,7 +70,7 @@ class SimulatedSystem:
             ),
         )
 
-    def measure(self, ask: Ask, number: int, *, seconds_max: float) -> tuple[Sample, float]:
+    def measure(self, ask: NextProbe, number: int, *, seconds_max: float) -> tuple[Sample, float]:
         """Writes, then reads, at the same moment of the background load."""
         self._moment = number
         try:

@@ -13,7 +13,7 @@ from statistics import median
 from forebay.common.model.units import GIB, MIB, counted, exact_bytes, human_bytes, human_seconds
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.program_io import FileIo, LayerIo, Passing, ProgramIo, reads_all
-from forebay_tuning.report.model.claims import Claim, Kind, counter, is_stream, name_of, place
+from forebay_tuning.report.model.claims import CauseKind, Claim, counter, is_stream, name_of, place
 from forebay_tuning.report.model.waits import PART_OF, Part, Wait, storage_of
 
 _SMALL_CALL = 256 * 1024
@@ -88,7 +88,7 @@ def syncs(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
     whose = f" of rank {layer.slowest_rank} alone" if alone and many else ""
     waits = "each waits until its bytes are on storage" if many else "each is a call of few bytes"
     yield Claim(
-        kind=Kind.SYNCS,
+        kind=CauseKind.SYNCS,
         part=Part.WRITE,
         share=min(1.0, share),
         title=f"{called} behind writes{whose}",
@@ -155,7 +155,7 @@ def same_bytes(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
         yield from _read_again(wait, program)
         return
     yield Claim(
-        kind=Kind.SAME_BYTES,
+        kind=CauseKind.SAME_BYTES,
         part=Part.READ,
         share=(1 - 1 / file.ranks) * wait.stored(Direction.READ),
         title=f"all ranks read the same bytes of {name_of(file)}",
@@ -194,7 +194,7 @@ def _read_again(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
         return
     worst = max(mine, key=lambda one: _asked(one) - one.extent)
     yield Claim(
-        kind=Kind.SAME_BYTES,
+        kind=CauseKind.SAME_BYTES,
         part=Part.READ,
         share=(1 - there / asked) * wait.stored(Direction.READ) * min(1.0, asked / _read(wait)),
         title=f"the same bytes of {name_of(worst)} are read again and again",
@@ -278,7 +278,7 @@ def _small(wait: Wait, layer: LayerIo, direction: Direction, share: float) -> Cl
         action = _larger(wait, direction)
     jumping = passing.sequential and 2 * passing.sequential < passing.calls
     return Claim(
-        kind=Kind.SMALL,
+        kind=CauseKind.SMALL,
         part=PART_OF[direction],
         share=share,
         title=title,
@@ -349,7 +349,7 @@ def metadata(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
         each += f", while {len(wait.own)} ranks did the same," if alike else ""
     alone = program.ranks < 2 or (len(wait.own) == 1 and asking)
     yield Claim(
-        kind=Kind.METADATA,
+        kind=CauseKind.METADATA,
         part=Part.META,
         share=1.0,
         title="asking for files' sizes and times (stat)" if asking else OPENING,
@@ -372,7 +372,7 @@ def _closing(wait: Wait, layer: LayerIo) -> Claim:
     share = min(1.0, layer.closing_seconds / layer.seconds_meta)
     closing = human_seconds(share * wait.seconds[Part.META])
     return Claim(
-        kind=Kind.METADATA,
+        kind=CauseKind.METADATA,
         part=Part.META,
         share=share,
         title="closing files waits for what was written to them",
@@ -396,7 +396,7 @@ def _seeks(wait: Wait, layer: LayerIo) -> Claim:
     called = "fseek" if layer.name == "STDIO" else "lseek"
     reading = layer.read.calls > layer.write.calls
     return Claim(
-        kind=Kind.METADATA,
+        kind=CauseKind.METADATA,
         part=Part.META,
         share=1.0,
         title=f"moving the position in files ({called})",
@@ -446,7 +446,7 @@ def locks(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
     if rate > _LOCK_RATE or few:
         return
     yield Claim(
-        kind=Kind.LOCKS,
+        kind=CauseKind.LOCKS,
         part=Part.WRITE,
         share=0.5 * (wait.stored(Direction.WRITE) - small_share(wait, Direction.WRITE)),
         title=f"ranks wait for each other's locks in {name_of(file)}",

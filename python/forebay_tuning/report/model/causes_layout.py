@@ -11,7 +11,7 @@ from statistics import median
 from forebay.common.model.units import GIB, counted, human_bytes, human_seconds
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.program_io import FileIo, ProgramIo
-from forebay_tuning.report.model.claims import Claim, Kind, name_of, place
+from forebay_tuning.report.model.claims import CauseKind, Claim, name_of, place
 from forebay_tuning.report.model.waits import PART_OF, Wait
 
 _RANKS = 16
@@ -50,7 +50,7 @@ def few_stripes(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
         return
     for direction in Direction:
         yield Claim(
-            kind=Kind.STRIPES,
+            kind=CauseKind.STRIPES,
             part=PART_OF[direction],
             share=1 - count / want,
             title=f"{name_of(file)} lies on {counted(count, 'target')}",
@@ -113,7 +113,7 @@ def _crowded(known: list[FileIo]) -> Iterator[Claim]:
     worst = max(there, key=lambda one: one.seconds)
     for direction in Direction:
         yield Claim(
-            kind=Kind.STRIPES,
+            kind=CauseKind.STRIPES,
             part=PART_OF[direction],
             share=1 - usual / bytes_on[most],
             title=f"{len(there)} of {counted(len(alone), 'file')} lie on target {most}",
@@ -143,7 +143,7 @@ def _files_together(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
     worst: FileIo = max(known, key=lambda one: one.seconds)
     for direction in Direction:
         yield Claim(
-            kind=Kind.STRIPES,
+            kind=CauseKind.STRIPES,
             part=PART_OF[direction],
             share=1 - len(targets) / want,
             title=f"files of {ranks} ranks lie on {counted(len(targets), 'target')}",

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from forebay.common.model.units import MIB, human_bytes
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.program_io import FileIo, LayerIo, LibraryBytes, ProgramIo
-from forebay_tuning.report.model.claims import Claim, Kind, counter, name_of, place
+from forebay_tuning.report.model.claims import CauseKind, Claim, counter, name_of, place
 from forebay_tuning.report.model.waits import PART_OF, Part, Wait
 
 _MORE = 2.0
@@ -91,7 +91,7 @@ def _more(
     if filled:
         before = "writes fill values, or whole chunks for parts of them,"
     return Claim(
-        kind=Kind.READ_MODIFY_WRITE if changing or not reading else Kind.SIEVING,
+        kind=CauseKind.READ_MODIFY_WRITE if changing or not reading else CauseKind.SIEVING,
         part=PART_OF[direction] if direction is Direction.WRITE else Part.READ,
         share=share,
         title=f"{library.name} {before} in {name_of(wait.file)}",

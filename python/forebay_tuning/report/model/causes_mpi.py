@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from forebay.common.model.units import counted, human_bytes, human_seconds
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.program_io import LayerIo, ProgramIo
-from forebay_tuning.report.model.claims import Claim, Kind, counter, name_of, place
+from forebay_tuning.report.model.claims import CauseKind, Claim, counter, name_of, place
 from forebay_tuning.report.model.waits import PART_OF, Part, Wait
 
 _MORE_BYTES = 1.3
@@ -49,7 +49,7 @@ def read_modify_write(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
     together = mpi.collective(Direction.WRITE)
     how = "collective" if together else "independent"
     yield Claim(
-        kind=Kind.READ_MODIFY_WRITE,
+        kind=CauseKind.READ_MODIFY_WRITE,
         part=Part.WRITE,
         share=min(1.0, share),
         title=f"read-modify-write in {how} writes of {name_of(wait.file)}",
@@ -86,7 +86,7 @@ def sieving(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
     if storage.read.bytes - to_modify < _MORE_BYTES_READ * mpi.read.bytes:
         return
     yield Claim(
-        kind=Kind.SIEVING,
+        kind=CauseKind.SIEVING,
         part=Part.READ,
         share=1 - mpi.read.bytes / storage.read.bytes,
         title=f"data sieving in reads of {name_of(wait.file)}",
@@ -143,7 +143,7 @@ def exchange(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
         )
         if mpi.collective(direction) and mpi.ranks > 1:
             yield Claim(
-                kind=Kind.EXCHANGE,
+                kind=CauseKind.EXCHANGE,
                 part=part,
                 share=gap,
                 title=f"collective {verb} of {size}: exchange between ranks, not storage",
@@ -161,7 +161,7 @@ def exchange(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
         else:
             alone = "" if mpi.collective(direction) else "independent "
             yield Claim(
-                kind=Kind.MPI,
+                kind=CauseKind.MPI,
                 part=part,
                 share=gap,
                 title=f"{alone}{verb} of MPI-IO: its own work, not storage",
@@ -183,7 +183,7 @@ def _unknown(wait: Wait, direction: Direction, proof: str) -> Claim:
     verb = "reads" if direction is Direction.READ else "writes"
     part = PART_OF[direction]
     return Claim(
-        kind=Kind.EXCHANGE,
+        kind=CauseKind.EXCHANGE,
         part=part,
         share=1.0,
         title=f"collective {verb} of {name_of(wait.file)}: exchange or storage",
@@ -205,7 +205,7 @@ def opening(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
     if not often and wait.mpi_opens_of_all < _OPENS_LEAST:
         return
     yield Claim(
-        kind=Kind.OPENING,
+        kind=CauseKind.OPENING,
         part=Part.OPENING,
         share=1.0,
         title=f"{name_of(wait.file)} is opened and closed again and again"
@@ -230,7 +230,7 @@ def views(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
     if 2 * calls < mpi.write.calls + mpi.read.calls or 2 * mpi.views < calls:
         return
     yield Claim(
-        kind=Kind.EXCHANGE,
+        kind=CauseKind.EXCHANGE,
         part=Part.OPENING,
         share=_share_of_views(wait, mpi, program),
         title=f"a view of {name_of(wait.file)} is set for each collective call",

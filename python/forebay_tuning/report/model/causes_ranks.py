@@ -12,7 +12,7 @@ from statistics import median
 from forebay.common.model.units import GIB, MIB, counted, human_bytes, human_seconds
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.program_io import LayerIo, Passing, ProgramIo, RankIo
-from forebay_tuning.report.model.claims import Claim, Kind, counter, is_stream, name_of, place
+from forebay_tuning.report.model.claims import CauseKind, Claim, counter, is_stream, name_of, place
 from forebay_tuning.report.model.waits import PART_OF, Part, Wait
 
 _UNEVEN = 1.5
@@ -60,7 +60,7 @@ def root_writer(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
         verb = "read" if reading else "write"
         left = counted(program.ranks - movers, "rank")
         yield Claim(
-            kind=Kind.ROOT,
+            kind=CauseKind.ROOT,
             part=PART_OF[direction],
             share=_gain(movers, program),
             title=f"rank {rank} {verb}s for all"
@@ -149,7 +149,7 @@ def aggregators(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
         reading = direction is Direction.READ
         verb = "read" if reading else "write"
         yield Claim(
-            kind=Kind.ROOT,
+            kind=CauseKind.ROOT,
             part=PART_OF[direction],
             share=wait.stored(direction) * (1 - few / min(mpi.ranks, _WRITERS_USUAL)),
             title=f"{counted(few, 'aggregator')} {verb}{'s' if few == 1 else ''} "
@@ -193,7 +193,7 @@ def late(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
         verb = "reads" if direction is Direction.READ else "writes"
         last = "one rank" if mpi.fastest_rank is None else f"rank {mpi.fastest_rank}"
         yield Claim(
-            kind=Kind.UNEVEN,
+            kind=CauseKind.UNEVEN,
             part=PART_OF[direction],
             share=share,
             title=f"ranks come late to collective {verb}, {last} last",
@@ -243,7 +243,7 @@ def uneven(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
             continue  # that others wait for a single writer is what root_writer says
         share = (slowest - mean) * seconds / layer.seconds / whole
         yield Claim(
-            kind=Kind.UNEVEN,
+            kind=CauseKind.UNEVEN,
             part=part,
             share=min(1.0, share),
             title=f"others waited for {_one(layer)} in {name_of(wait.file)}",
@@ -331,7 +331,7 @@ def _uneven_alone(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
     for part in _late_in(own, slowest):
         if wait.seconds[part] > 0 and not single.get(part, False):
             yield Claim(
-                kind=Kind.UNEVEN,
+                kind=CauseKind.UNEVEN,
                 part=part,
                 share=share,
                 title=f"others waited for rank {slowest.rank}",

@@ -11,7 +11,7 @@ from forebay_tuning.model.program_io import FileIo, LayerIo, ProgramIo
 from forebay_tuning.report.model.waits import Part, Wait
 
 
-class Kind(Enum):
+class CauseKind(Enum):
     """Causes. The values are part of the JSON format, so they must not change."""
 
     SICK = "sick-target"
@@ -36,7 +36,7 @@ class Claim:
     """One cause of a wait. `share` is the explained share of the seconds of `part` in the wait;
     `proof` reads "counter = value (file, rank)"."""
 
-    kind: Kind
+    kind: CauseKind
     part: Part
     share: float
     title: str

@@ -21,7 +21,7 @@ from forebay_tuning.report.model import (
     causes_mpi,
     causes_ranks,
 )
-from forebay_tuning.report.model.claims import Claim, Kind, Rule
+from forebay_tuning.report.model.claims import CauseKind, Claim, Rule
 from forebay_tuning.report.model.waits import Part, Wait, waits_of
 
 SHARE_LEAST = 0.05
@@ -30,7 +30,7 @@ _SHARE_PROVEN = 0.02
 """The same for the causes in `_PROVEN`, where bytes that nobody asked for are hard evidence."""
 _SECONDS_LEAST = 1.0
 """Seconds: smaller gains are not told of."""
-_PROVEN = (Kind.READ_MODIFY_WRITE, Kind.SIEVING, Kind.SAME_BYTES)
+_PROVEN = (CauseKind.READ_MODIFY_WRITE, CauseKind.SIEVING, CauseKind.SAME_BYTES)
 KEEP_MOST = 0.20
 """Share of the run above which I/O without a known cause is not called healthy: only a portrait of
 the file system could say so."""
@@ -70,14 +70,14 @@ class Trouble:
     detail: str
     action: str
     seconds: float
-    kind: Kind = Kind.SICK
+    kind: CauseKind = CauseKind.SICK
     proof: str = ""
     seconds_by_portrait: float | None = None
     """Seconds of the same calls by a portrait of the file system; None if there is none."""
 
 
 @frozen
-class Diagnosis:
+class ProgramDiagnosis:
     """The whole diagnosis. `verdict` is its summary in one or two sentences."""
 
     program: ProgramIo
@@ -92,12 +92,12 @@ class Diagnosis:
         return sum(one.seconds for one in self.troubles)
 
 
-def diagnose(program: ProgramIo) -> Diagnosis:
+def diagnose(program: ProgramIo) -> ProgramDiagnosis:
     """The diagnosis of a program, from the evidence of a log or a record."""
     sick = sick_targets(target_rates(program.files))
     waits = waits_of(program)
     found = _listed(program, waits, sick)
-    return Diagnosis(
+    return ProgramDiagnosis(
         program=program,
         verdict=_verdict(program, found, _together(program, waits)),
         troubles=found,
@@ -106,7 +106,7 @@ def diagnose(program: ProgramIo) -> Diagnosis:
     )
 
 
-def with_sick(diagnosis: Diagnosis, sick: tuple[SickTarget, ...]) -> Diagnosis:
+def with_sick(diagnosis: ProgramDiagnosis, sick: tuple[SickTarget, ...]) -> ProgramDiagnosis:
     """`diagnosis` with slow targets that another source has found, first in the list. Their cost is
     an estimate: all I/O is assumed to wait for the stripes on them."""
     if not sick:
@@ -229,14 +229,14 @@ def _listed(
 ) -> tuple[Trouble, ...]:
     length = program.seconds or sum(one.total for one in waits)
     least = SHARE_LEAST * length
-    kinds: dict[tuple[Kind, str], list[Trouble]] = {}
+    kinds: dict[tuple[CauseKind, str], list[Trouble]] = {}
     left = sum(one.total for one in waits)
     for wait in waits:
         if left < least / 20:
             break  # all others together would not be listed
         left -= wait.total
         for one in _of_wait(wait, program, sick):
-            name = one.title if one.kind is Kind.SICK else ""
+            name = one.title if one.kind is CauseKind.SICK else ""
             kinds.setdefault((one.kind, name), []).append(one)
     found = [_merged(same) for same in kinds.values()]
     found += _of_libraries(program, waits, sum(one.seconds for one in found))
@@ -270,11 +270,11 @@ def _of_wait(wait: Wait, program: ProgramIo, sick: tuple[SickTarget, ...]) -> It
             yield replace(trouble, seconds=taken)
         return
     for one in _claims(wait, program):
-        if one.kind is Kind.SMALL and synced >= 0.5:
+        if one.kind is CauseKind.SMALL and synced >= 0.5:
             continue  # how many of the writes' seconds were no syncs is not known
-        whole = wait.seconds[one.part] * (1 - (synced if one.kind is Kind.SMALL else 0.0))
+        whole = wait.seconds[one.part] * (1 - (synced if one.kind is CauseKind.SMALL else 0.0))
         taken = min(left[one.part], max(0.0, one.share) * whole)
-        if one.kind is Kind.SYNCS:
+        if one.kind is CauseKind.SYNCS:
             synced = one.share
         left[one.part] -= taken
         if taken > 0:
@@ -292,14 +292,14 @@ def _claims(wait: Wait, program: ProgramIo) -> list[Claim]:
     """All claims in the order of `_RULES`, but a single writer comes before its small calls if it
     explains more than they do."""
     found = [claim for rule in _RULES for claim in rule(wait, program)]
-    roots = {one.part: one.share for one in found if one.kind is Kind.ROOT}
+    roots = {one.part: one.share for one in found if one.kind is CauseKind.ROOT}
     later = [
-        one for one in found if one.kind is Kind.SMALL and one.share < roots.get(one.part, 0.0)
+        one for one in found if one.kind is CauseKind.SMALL and one.share < roots.get(one.part, 0.0)
     ]
     if not later:
         return found
     kept = [one for one in found if one not in later]
-    at = max(n for n, one in enumerate(kept) if one.kind is Kind.ROOT) + 1
+    at = max(n for n, one in enumerate(kept) if one.kind is CauseKind.ROOT) + 1
     return [*kept[:at], *later, *kept[at:]]
 
 
@@ -358,7 +358,7 @@ def _of_library(one: LibraryIo, seconds: float, beneath: float) -> Trouble:
             "selections fill."
         ),
         seconds=seconds,
-        kind=Kind.LIBRARY,
+        kind=CauseKind.LIBRARY,
         proof=(
             f"{one.module}_F_READ_TIME + F_WRITE_TIME + F_META_TIME = {one.seconds:.3f} ({where})"
         ),

@@ -9,14 +9,14 @@ from forebay_tuning.model.metadata import MetadataRates, files_a_second
 from forebay_tuning.model.portrait import Portrait
 from forebay_tuning.model.program_io import ProgramIo
 from forebay_tuning.report.model.causes import OPENING
-from forebay_tuning.report.model.claims import Kind
-from forebay_tuning.report.model.diagnosis import Diagnosis, Trouble
+from forebay_tuning.report.model.claims import CauseKind
+from forebay_tuning.report.model.diagnosis import ProgramDiagnosis, Trouble
 
 _ALIKE = 2.0
 """Ratio of the log's seconds and the portrait's up to which they are said to agree."""
 
 
-def priced(diagnosis: Diagnosis, portrait: Portrait) -> Diagnosis:
+def priced(diagnosis: ProgramDiagnosis, portrait: Portrait) -> ProgramDiagnosis:
     """`diagnosis` with the seconds that creating and opening the program's files takes by the
     portrait, where the run lost time by that."""
     rates, identity = portrait.metadata, portrait.identity
@@ -26,7 +26,7 @@ def priced(diagnosis: Diagnosis, portrait: Portrait) -> Diagnosis:
         return replace(diagnosis, notes=(*diagnosis.notes, note))
     troubles = tuple(
         _priced(one, diagnosis.program, rates, whose)
-        if one.kind is Kind.METADATA and one.title == OPENING
+        if one.kind is CauseKind.METADATA and one.title == OPENING
         else one
         for one in diagnosis.troubles
     )

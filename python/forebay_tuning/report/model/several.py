@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from forebay.common.model.frozen import frozen
-from forebay_tuning.report.model.diagnosis import Diagnosis
+from forebay_tuning.report.model.diagnosis import ProgramDiagnosis
 
 
 @frozen
@@ -19,11 +19,11 @@ class Change:
 
 
 @frozen
-class Comparison:
+class DiagnosisComparison:
     """Two runs of a program, and how their causes changed."""
 
-    before: Diagnosis
-    after: Diagnosis
+    before: ProgramDiagnosis
+    after: ProgramDiagnosis
     changes: tuple[Change, ...]
 
     @property
@@ -39,7 +39,7 @@ class Comparison:
         return a.ranks != b.ranks or not 0.5 <= (a.bytes + 1) / (b.bytes + 1) <= 2
 
 
-def compare(before: Diagnosis, after: Diagnosis) -> Comparison:
+def compare(before: ProgramDiagnosis, after: ProgramDiagnosis) -> DiagnosisComparison:
     """The comparison, cause by cause, the largest first."""
     first = {one.kind.value: one for one in before.troubles}
     second = {one.kind.value: one for one in after.troubles}
@@ -53,7 +53,7 @@ def compare(before: Diagnosis, after: Diagnosis) -> Comparison:
         for kind in dict.fromkeys((*first, *second))
     ]
     changes.sort(key=lambda one: -max(one.before, one.after))
-    return Comparison(before=before, after=after, changes=tuple(changes))
+    return DiagnosisComparison(before=before, after=after, changes=tuple(changes))
 
 
 @frozen
@@ -69,21 +69,21 @@ class ProgramLosses:
     kind: str
 
 
-def by_program(found: Sequence[Diagnosis]) -> tuple[ProgramLosses, ...]:
+def by_program(found: Sequence[ProgramDiagnosis]) -> tuple[ProgramLosses, ...]:
     """The logs grouped by program; the program that loses most comes first."""
-    groups: dict[str, list[Diagnosis]] = {}
+    groups: dict[str, list[ProgramDiagnosis]] = {}
     for one in found:
         groups.setdefault(_name(one), []).append(one)
     losses = [_losses(name, same) for name, same in groups.items()]
     return tuple(sorted(losses, key=lambda one: (-one.hours_lost, -one.hours_io, one.name)))
 
 
-def _name(one: Diagnosis) -> str:
+def _name(one: ProgramDiagnosis) -> str:
     words = one.program.command.split()
     return words[0].rpartition("/")[2] if words else one.program.source
 
 
-def _losses(name: str, same: Sequence[Diagnosis]) -> ProgramLosses:
+def _losses(name: str, same: Sequence[ProgramDiagnosis]) -> ProgramLosses:
     causes: dict[str, float] = {}
     titles: dict[str, str] = {}
     for one in same:
@@ -103,5 +103,5 @@ def _losses(name: str, same: Sequence[Diagnosis]) -> ProgramLosses:
     )
 
 
-def _hours(one: Diagnosis, seconds: float) -> float:
+def _hours(one: ProgramDiagnosis, seconds: float) -> float:
     return seconds * one.program.ranks / 3600

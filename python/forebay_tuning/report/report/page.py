@@ -7,7 +7,7 @@ from forebay.common.model.units import counted, human_bytes, human_seconds
 from forebay.common.report.drawn_pages import DrawnPages, write_page
 from forebay.common.report.page_template import filled
 from forebay_tuning.model.course import PoolCourse
-from forebay_tuning.report.model.diagnosis import Diagnosis
+from forebay_tuning.report.model.diagnosis import ProgramDiagnosis
 from forebay_tuning.report.report.course import WHAT_IS_DROPPED, shown_courses, whose_pool
 from forebay_tuning.report.report.text import length_text, pool_lines
 
@@ -20,7 +20,7 @@ _UNKNOWN = "–"
 class ReportPages(DrawnPages):
     """The HTML pages of reports."""
 
-    def write(self, diagnosis: Diagnosis, path: Path) -> None:
+    def write(self, diagnosis: ProgramDiagnosis, path: Path) -> None:
         """Writes the report as one self-contained page."""
         write_page(render(diagnosis), path)
 
@@ -50,7 +50,7 @@ def _known(size: int) -> str:
     return human_bytes(size) if size else _UNKNOWN
 
 
-def render(diagnosis: Diagnosis) -> str:
+def render(diagnosis: ProgramDiagnosis) -> str:
     """The page's HTML."""
     from forebay_tuning.report.report.pictures import PICTURES, draw_course
 

@@ -10,7 +10,7 @@ from forebay.common.report.drawing import BLUE, FAINT, INK, PALE, style, svg_of
 from forebay_tuning.model.course import PoolCourse, rates_of
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.program_io import busy, target_rates
-from forebay_tuning.report.model.diagnosis import Diagnosis
+from forebay_tuning.report.model.diagnosis import ProgramDiagnosis
 
 _COLOURS = {Direction.WRITE: BLUE, Direction.READ: INK}
 _MEBI = 1 << 20
@@ -20,7 +20,7 @@ _CAP_DRAWN_SHARE = 0.3
 flatten the curve."""
 
 
-def draw_time(diagnosis: Diagnosis) -> str:
+def draw_time(diagnosis: ProgramDiagnosis) -> str:
     """Bytes per second over the run; empty if there is nothing to draw, as in all of these."""
     program = diagnosis.program
     found = {direction: rates for direction, rates in busy(program).items() if any(rates)}
@@ -89,7 +89,7 @@ def _legend_above(axes: Axes) -> None:
     )
 
 
-def draw_sizes(diagnosis: Diagnosis) -> str:
+def draw_sizes(diagnosis: ProgramDiagnosis) -> str:
     """Each file's usual size of a call, and the file's bytes."""
     figure, axes = _figure(3.0)
     drawn = False
@@ -124,7 +124,7 @@ def _spelled(count: int) -> str:
     return text if count >= 1024 else f"{text} B"
 
 
-def draw_ranks(diagnosis: Diagnosis) -> str:
+def draw_ranks(diagnosis: ProgramDiagnosis) -> str:
     """Seconds of each rank, if several ranks have files of their own."""
     by_rank: dict[int, float] = {}
     for one in diagnosis.program.files:
@@ -141,7 +141,7 @@ def draw_ranks(diagnosis: Diagnosis) -> str:
     return svg_of(figure)
 
 
-def draw_targets(diagnosis: Diagnosis) -> str:
+def draw_targets(diagnosis: ProgramDiagnosis) -> str:
     """Transfer rates of files, by the target that the file lies on."""
     rates = target_rates(diagnosis.program.files)
     if len(rates) < 2:
@@ -160,7 +160,7 @@ def draw_targets(diagnosis: Diagnosis) -> str:
     return svg_of(figure)
 
 
-PICTURES: tuple[tuple[str, str, Callable[[Diagnosis], str]], ...] = (
+PICTURES: tuple[tuple[str, str, Callable[[ProgramDiagnosis], str]], ...] = (
     (
         "When",
         "Bytes of each file, taken evenly from its first to its last call.",

@@ -7,13 +7,13 @@ from forebay.common.model.printable import printable
 from forebay.common.model.units import counted, human_bytes, human_seconds
 from forebay.common.report.output import plain
 from forebay.common.report.text_table import aligned
-from forebay_tuning.report.model.diagnosis import Diagnosis
-from forebay_tuning.report.model.several import Comparison, by_program
+from forebay_tuning.report.model.diagnosis import ProgramDiagnosis
+from forebay_tuning.report.model.several import DiagnosisComparison, by_program
 
 _SHOWN = 30
 
 
-def comparison_text(both: Comparison) -> str:
+def comparison_text(both: DiagnosisComparison) -> str:
     """The comparison as text for people."""
     before, after = both.before.program, both.after.program
     rows = [
@@ -40,7 +40,7 @@ def _speed(times: float) -> str:
     return f"the later run was × {times:.2f} as fast"
 
 
-def comparison_json(both: Comparison) -> Any:
+def comparison_json(both: DiagnosisComparison) -> Any:
     """The comparison in the schema forebay.report.comparison/1."""
     return {
         "schema": "forebay.report.comparison/1",
@@ -52,7 +52,7 @@ def comparison_json(both: Comparison) -> Any:
     }
 
 
-def _run(one: Diagnosis) -> Any:
+def _run(one: ProgramDiagnosis) -> Any:
     program = one.program
     return {
         "source": program.source,
@@ -65,7 +65,7 @@ def _run(one: Diagnosis) -> Any:
     }
 
 
-def folder_text(found: Sequence[Diagnosis]) -> str:
+def folder_text(found: Sequence[ProgramDiagnosis]) -> str:
     """The programs of a folder of logs as text for people."""
     losses = by_program(found)
     rows = [("rank hours lost", "in I/O", "of all", "runs", "program", "what cost most")]
@@ -86,7 +86,7 @@ def folder_text(found: Sequence[Diagnosis]) -> str:
     return "\n".join(lines)
 
 
-def folder_json(found: Sequence[Diagnosis], refused: Sequence[str]) -> Any:
+def folder_json(found: Sequence[ProgramDiagnosis], refused: Sequence[str]) -> Any:
     """The programs in the schema forebay.report.folder/1, with why logs could not be read."""
     return {
         "schema": "forebay.report.folder/1",

@@ -9,7 +9,7 @@ from forebay.common.model.printable import printable, printable_name
 from forebay.common.model.units import counted, human_bytes, human_seconds
 from forebay.common.report.output import plain
 from forebay_tuning.model.point import Direction
-from forebay_tuning.report.model.diagnosis import Diagnosis
+from forebay_tuning.report.model.diagnosis import ProgramDiagnosis
 from forebay_tuning.report.model.takeover import takeovers
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _BRIEF = 1.0
 """Seconds: what costs less is told to be little."""
 
 
-def as_text(diagnosis: Diagnosis, *, is_ascii: bool = False) -> str:
+def as_text(diagnosis: ProgramDiagnosis, *, is_ascii: bool = False) -> str:
     """The report as text for people. `is_ascii`: time lines are to be of ASCII."""
     program = diagnosis.program
     lines = [
@@ -107,7 +107,7 @@ def length_text(seconds: float) -> str:
     return f"{human_seconds(seconds)} s" if seconds > 0 else "a run of unknown length"
 
 
-def _sum(diagnosis: Diagnosis) -> list[str]:
+def _sum(diagnosis: ProgramDiagnosis) -> list[str]:
     program = diagnosis.program
     lines = [f"also: {text}" for text in diagnosis.notes]
     if diagnosis.troubles:
@@ -125,7 +125,7 @@ def _sum(diagnosis: Diagnosis) -> list[str]:
     return lines
 
 
-def _takeover(diagnosis: Diagnosis) -> list[str]:
+def _takeover(diagnosis: ProgramDiagnosis) -> list[str]:
     """Lines that estimate what Forebay would gain; none of it is measured."""
     found = takeovers(diagnosis.program)
     if not found:
@@ -145,7 +145,7 @@ def _metadata(share: float | None) -> list[str]:
     return [] if share is None else [f"opening, closing and the like: {share:.0%} of the I/O time"]
 
 
-def _moved(diagnosis: Diagnosis) -> str:
+def _moved(diagnosis: ProgramDiagnosis) -> str:
     files = diagnosis.program.files
     told = [
         f"{human_bytes(total)} {'written' if direction is Direction.WRITE else 'read'}"
@@ -156,7 +156,7 @@ def _moved(diagnosis: Diagnosis) -> str:
     return f"{moved} in {counted(diagnosis.program.file_count, 'file')}"
 
 
-def as_json(diagnosis: Diagnosis) -> Any:
+def as_json(diagnosis: ProgramDiagnosis) -> Any:
     """The report in the schema forebay.report/1."""
     program = diagnosis.program
     return {

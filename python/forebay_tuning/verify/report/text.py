@@ -6,7 +6,7 @@ from typing import Any
 from forebay.common.report.output import plain
 from forebay_tuning.apply.report import effect_text
 from forebay_tuning.apply.use_case import PLACE
-from forebay_tuning.verify.model import Verdict, Verification
+from forebay_tuning.verify.model import AdviceVerdict, Verification
 from forebay_tuning.verify.use_case.verify_advice import Verified
 
 
@@ -70,5 +70,5 @@ def as_json(done: Verified) -> Any:
         "missing": plain(done.missing),
         "firsts": [one.value for one in done.firsts],
         **({} if done.verification is None else plain(done.verification)),
-        **({"verdict": Verdict.NOT_APPLIED.value} if done.not_applied else {}),
+        **({"verdict": AdviceVerdict.NOT_APPLIED.value} if done.not_applied else {}),
     }

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from forebay.bench.model.comparison import Side
+from forebay.bench.model.comparison import ComparedSide
 from forebay.common.model.errors import BenchError, ForebayError, LayoutError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.record import FileSummary, summarise
@@ -27,7 +27,7 @@ from forebay_tuning.apply.use_case import (
     set_layout,
 )
 from forebay_tuning.verify.model import (
-    Verdict,
+    AdviceVerdict,
     Verification,
     interim_test,
     is_look,
@@ -62,7 +62,7 @@ class Verified:
     about all of the advice."""
 
     verification: Verification | None
-    firsts: tuple[Side, ...]
+    firsts: tuple[ComparedSide, ...]
     undone: bool
     trouble: str = ""
     missing: tuple[Effect, ...] = ()
@@ -85,7 +85,7 @@ def verify_advice(
     one = chosen(request.advice)
     default: list[float] = []
     advised: list[float] = []
-    firsts: list[Side] = []
+    firsts: list[ComparedSide] = []
     trouble = ""
     verification: Verification | None = None
     folders.make(request.directory)
@@ -93,18 +93,18 @@ def verify_advice(
     effects: list[Effect] = []
     try:
         for first, second in order(request.pairs_max, request.seed):
-            pair: dict[Side, float] = {}
+            pair: dict[ComparedSide, float] = {}
             for side in (first, second):
                 seconds, seen = _run(side, one, request, output, folders, timed)
                 effects += seen
                 pair[side] = seconds
             firsts.append(first)
-            default.append(pair[Side.A])
-            advised.append(pair[Side.B])
+            default.append(pair[ComparedSide.A])
+            advised.append(pair[ComparedSide.B])
             verification = interim_test(default, advised, margin=request.margin)
             told(len(default), verification)
             if is_look(len(default), request.pairs_max) and (
-                verification.verdict is not Verdict.INCONCLUSIVE
+                verification.verdict is not AdviceVerdict.INCONCLUSIVE
             ):
                 break
     except ForebayError as error:
@@ -114,7 +114,7 @@ def verify_advice(
                 error.args = (_joined(trouble, problem),)  # it keeps its type and exit status
             raise
     not_applied = bool(effects) and not any(one.took for one in effects)
-    improved = verification is not None and verification.verdict is Verdict.IMPROVED
+    improved = verification is not None and verification.verdict is AdviceVerdict.IMPROVED
     stays = improved and not not_applied and not one.keeps
     undone = not stays or PLACE in " ".join(request.command)
     if undone:
@@ -160,7 +160,7 @@ class _OutputDirectory:
 
 
 def _run(
-    side: Side,
+    side: ComparedSide,
     advice: Advice,
     request: VerifyRequest,
     output: _OutputDirectory,
@@ -180,7 +180,7 @@ def _run(
     effects: list[Effect] = []
     problem = ""
     try:
-        if side is Side.B:
+        if side is ComparedSide.B:
             effects = output.set(advice)
             seconds, seen = _advised(advice, request, output.path, world, folders, timed)
             effects += seen
@@ -192,7 +192,7 @@ def _run(
         else:
             for path in folders.names(output.path) - present:
                 folders.remove(path)
-            if side is Side.B:
+            if side is ComparedSide.B:
                 problem = output.restore()
     if problem:
         raise LayoutError(problem)
@@ -201,7 +201,7 @@ def _run(
 
 def _plain(request: VerifyRequest, where: Path, world: World, timed: Timed) -> float:
     status, seconds = timed(placed(request.command, where), world.environment)
-    _check(status, Side.A)
+    _check(status, ComparedSide.A)
     return seconds
 
 
@@ -216,12 +216,12 @@ def _advised(
     if not advice.workload.collective:
         words, environment = placed(request.command, where), world.environment
         status, seconds = timed(words, environment)
-        _check(status, Side.B)
+        _check(status, ComparedSide.B)
         return seconds, []
     with advised_plan(advice, request.command, where, world, folders) as (plan, _):
         try:
             status, seconds = timed(plan.words, plan.environment)
-            _check(status, Side.B)
+            _check(status, ComparedSide.B)
             files = summarise(world.records.read(plan.record, offset=0).files)
         finally:
             world.records.remove(plan.record)
@@ -237,9 +237,9 @@ def _takeover(files: Sequence[FileSummary]) -> Effect:
     return Effect(name="collective calls", wanted="by Forebay", found=found, reason=why)
 
 
-def _check(status: int, side: Side) -> None:
+def _check(status: int, side: ComparedSide) -> None:
     if status != 0:
-        what = "the default" if side is Side.A else "the advised settings"
+        what = "the default" if side is ComparedSide.A else "the advised settings"
         raise BenchError(
             f"a run with {what} failed with status {status} (a failed run says nothing about "
             "speed). Run the program alone first.",

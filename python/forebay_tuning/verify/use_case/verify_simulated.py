@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from forebay.bench.model.comparison import Side
+from forebay.bench.model.comparison import ComparedSide
 from forebay.common.model.errors import UsageError
 from forebay.common.model.units import counted
 from forebay_tuning.advise.model.advice import Advice, advised_point
 from forebay_tuning.advise.model.ready import chosen
 from forebay_tuning.model.point import Point
 from forebay_tuning.probe.use_case.simulated_system import SimulatedSystem
-from forebay_tuning.verify.model import Verdict, Verification, interim_test, is_look, order
+from forebay_tuning.verify.model import AdviceVerdict, Verification, interim_test, is_look, order
 from forebay_tuning.verify.use_case.verify_advice import Verified
 
 
@@ -32,11 +32,11 @@ def verify_simulated(
     now = one.now or one.workload.as_point(
         stripe_count=identity.stripe_count, stripe_bytes=identity.stripe_bytes
     )
-    points = {Side.A: now, Side.B: advised_point(one, now)}
+    points = {ComparedSide.A: now, ComparedSide.B: advised_point(one, now)}
     for point in points.values():
         _check(point, identity.nodes, identity.ranks_per_node, identity.targets)
-    seconds: dict[Side, list[float]] = {Side.A: [], Side.B: []}
-    firsts: list[Side] = []
+    seconds: dict[ComparedSide, list[float]] = {ComparedSide.A: [], ComparedSide.B: []}
+    firsts: list[ComparedSide] = []
     found: Verification | None = None
     for number, sides in enumerate(order(pairs_max, seed)):
         for turn, side in enumerate(sides):
@@ -44,9 +44,9 @@ def verify_simulated(
             took = system.seconds(points[side], one.workload.direction, moment=moment)
             seconds[side].append(took)
         firsts.append(sides[0])
-        found = interim_test(seconds[Side.A], seconds[Side.B], margin=margin)
+        found = interim_test(seconds[ComparedSide.A], seconds[ComparedSide.B], margin=margin)
         told(number + 1, found)
-        if is_look(number + 1, pairs_max) and found.verdict is not Verdict.INCONCLUSIVE:
+        if is_look(number + 1, pairs_max) and found.verdict is not AdviceVerdict.INCONCLUSIVE:
             break
     return Verified(verification=found, firsts=tuple(firsts), undone=True)
 
