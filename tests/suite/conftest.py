@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from suite import mounted, sanitized
 from suite import mpi as m
-from suite import sanitized
+from suite.tiers import Tier, new_tier
 
 _PASSED = pytest.StashKey[bool]()
 _MEMORY = Path("/dev/shm")
@@ -37,6 +38,25 @@ def folder(request: pytest.FixtureRequest) -> Iterator[Path]:
         shutil.copytree(path, kept, symlinks=True, ignore_dangling_symlinks=True)
     if in_memory or passed:
         shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
+def below() -> Iterator[Path]:
+    """An empty folder that may be mounted over."""
+    with tempfile.TemporaryDirectory(prefix="mount.", dir="/tmp") as made:
+        folder = Path(made, "below")
+        folder.mkdir()
+        try:
+            yield folder
+        finally:
+            mounted.unmount(folder)
+
+
+@pytest.fixture
+def tier() -> Iterator[Tier]:
+    """A folder with a fast place, which nobody has mounted yet."""
+    with new_tier() as made:
+        yield made
 
 
 @pytest.hookimpl(wrapper=True)

@@ -28,9 +28,7 @@ SETTINGS: Mapping[str, Mapping[str, str]] = {
     "usual": {},
 }
 
-pytestmark = pytest.mark.skipif(
-    not mo.can_mount(), reason="no forebay-mount, or no right to /dev/fuse. Build it; be root."
-)
+pytestmark = mo.needs_mount
 
 
 @pytest.fixture

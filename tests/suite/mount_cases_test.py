@@ -26,9 +26,7 @@ from suite.posix_room_test import REFILLED
 from suite.posix_tables_test import SHARED
 from suite.verdict import ensure
 
-pytestmark = pytest.mark.skipif(
-    not mo.can_mount(), reason="no forebay-mount, or no right to /dev/fuse. Build it; be root."
-)
+pytestmark = mo.needs_mount
 
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="mounts. Run as root.")
 

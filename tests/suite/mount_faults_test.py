@@ -8,9 +8,8 @@ import random
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -19,9 +18,7 @@ from suite import mounted as mo
 from suite.on import FULL
 from suite.verdict import ensure
 
-pytestmark = pytest.mark.skipif(
-    not mo.can_mount(), reason="no forebay-mount, or no right to /dev/fuse. Build it; be root."
-)
+pytestmark = mo.needs_mount
 PYTHON = sys.executable
 LARGE = 20 << 20
 SERVERS = 6
@@ -68,17 +65,6 @@ while True:
         assert error.errno in (errno.ENOTCONN, errno.ECONNABORTED), error
         time.sleep(0.001)
 """
-
-
-@pytest.fixture
-def below() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="mount.", dir="/tmp") as made:
-        folder = Path(made, "below")
-        folder.mkdir()
-        try:
-            yield folder
-        finally:
-            mo.unmount(folder)
 
 
 class _Later:

@@ -19,9 +19,7 @@ from suite import pooled
 from suite.on import FULL
 from suite.verdict import ensure
 
-pytestmark = pytest.mark.skipif(
-    not mo.can_mount(), reason="no forebay-mount, or no right to /dev/fuse. Build it; be root."
-)
+pytestmark = mo.needs_mount
 
 SOURCES = m.ROOT / "tests" / "posix" / "outside"
 KINDS = {"uncaptured": False, "captured": True}

@@ -6,31 +6,14 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 
 from suite import mounted as mo
 from suite import mpi as m
 from suite.verdict import ensure
 
-pytestmark = pytest.mark.skipif(
-    not mo.can_mount(), reason="no forebay-mount, or no right to /dev/fuse. Build it; be root."
-)
-
-
-@pytest.fixture
-def below() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="mount.", dir="/tmp") as made:
-        folder = Path(made, "below")
-        folder.mkdir()
-        try:
-            yield folder
-        finally:
-            mo.unmount(folder)
+pytestmark = mo.needs_mount
 
 
 def _environment() -> dict[str, str]:

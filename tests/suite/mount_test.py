@@ -26,9 +26,7 @@ OBSERVER = m.ROOT / "tests" / "posix" / "mount_observer.py"
 MIB = 1 << 20
 LARGE = 20 * MIB
 
-pytestmark = pytest.mark.skipif(
-    not mo.can_mount(), reason="no forebay-mount, or no right to /dev/fuse. Build it; be root."
-)
+pytestmark = mo.needs_mount
 
 
 @pytest.fixture(params=["alone", "before_pool"])

@@ -16,9 +16,7 @@ from suite import mpi as m
 from suite import pooled
 from suite.verdict import ensure
 
-pytestmark = pytest.mark.skipif(
-    not mo.can_mount(), reason="no forebay-mount, or no right to /dev/fuse. Build it; be root."
-)
+pytestmark = mo.needs_mount
 
 # Each script begins with a file whose captured writes are deposits; plain, nobody captures it.
 BEGIN = """

@@ -10,6 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from suite import mpi as m
 from suite.file_systems import until
 from suite.pool import Pool, pool
@@ -39,6 +41,11 @@ assert os.pread(fd, 1 << 20, 0) == b"x" * (1 << 20)
 def can_mount() -> bool:
     """Whether it was built, and this user may mount."""
     return PROGRAM.exists() and os.access("/dev/fuse", os.R_OK | os.W_OK)
+
+
+needs_mount = pytest.mark.skipif(
+    not can_mount(), reason="no forebay-mount, or no right to /dev/fuse. Build it; be root."
+)
 
 
 def is_mounted(folder: Path, *, process: int | None = None) -> bool:

@@ -10,7 +10,7 @@ import os
 import random
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -27,7 +27,6 @@ from suite.tiers import (
     check_ledger,
     ledger_writer,
     lines_of,
-    new_tier,
     order,
     state_of,
     status_of,
@@ -41,16 +40,8 @@ SEEDS = 12
 KILLS = 3
 OURS, THEIRS = b"ours" * 5000, b"theirs" * 100
 
-pytestmark = pytest.mark.skipif(
-    not mo.can_mount(), reason="no forebay-mount, or no right to /dev/fuse. Build it; be root."
-)
+pytestmark = mo.needs_mount
 needs_root = pytest.mark.skipif(not IS_ROOT, reason="only root mounts a tmpfs")
-
-
-@pytest.fixture
-def tier() -> Iterator[Tier]:
-    with new_tier() as made:
-        yield made
 
 
 def _tmpfs(folder: Path, size: str, *more: str) -> None:

@@ -17,9 +17,7 @@ from suite import mounted as mo
 from suite.command import FOREBAY, environment
 from suite.verdict import ensure
 
-pytestmark = pytest.mark.skipif(
-    not mo.can_mount(), reason="no forebay-mount, or no right to /dev/fuse. Build it; be root."
-)
+pytestmark = mo.needs_mount
 NOT_ARRIVED = 74
 
 

@@ -7,7 +7,6 @@ import os
 import struct
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,21 +14,13 @@ import pytest
 from suite import mounted as mo
 from suite import mpi as m
 from suite.on import FULL
-from suite.tiers import KEPT, MIB, Tier, bytes_of, new_tier, order, state_of, stop
+from suite.tiers import KEPT, MIB, Tier, bytes_of, order, state_of, stop
 from suite.verdict import ensure
 
-pytestmark = pytest.mark.skipif(
-    not mo.can_mount(), reason="no forebay-mount, or no right to /dev/fuse. Build it; be root."
-)
+pytestmark = mo.needs_mount
 EITHER_POLICY = pytest.mark.parametrize("policy", ["write", "off"])
 FILES = 300
 SEEDS = (5, 11, 12)
-
-
-@pytest.fixture
-def tier() -> Iterator[Tier]:
-    with new_tier() as made:
-        yield made
 
 
 def _opened(file: Path, flags: int = os.O_RDWR | os.O_CREAT) -> int:

@@ -8,7 +8,6 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import pytest
 
@@ -25,7 +24,6 @@ from suite.tiers import (
     check_ledger,
     ledger_writer,
     lines_of,
-    new_tier,
     status_of,
     stop,
 )
@@ -40,15 +38,7 @@ with open("x", "wb", buffering=0) as file:
         file.write(content[at : at + 300_000])
 """
 
-pytestmark = pytest.mark.skipif(
-    not mo.can_mount(), reason="no forebay-mount, or no right to /dev/fuse. Build it; be root."
-)
-
-
-@pytest.fixture
-def tier() -> Iterator[Tier]:
-    with new_tier() as made:
-        yield made
+pytestmark = mo.needs_mount
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="only root mounts a tmpfs")

@@ -19,7 +19,7 @@ from suite import mpi as m
 from suite.file_systems import until
 from suite.on import FULL
 from suite.ordinary_user import IS_ROOT, ordinary_user
-from suite.tiers import KEPT, MIB, Tier, new_tier
+from suite.tiers import KEPT, MIB, Tier
 from suite.tiers import bytes_of as _bytes
 from suite.tiers import order as _order
 from suite.tiers import state_of as _state
@@ -34,16 +34,8 @@ NOT_MOVED = 3
 KILLS = 20
 FEW_KILLS = 6
 
-pytestmark = pytest.mark.skipif(
-    not mo.can_mount(), reason="no forebay-mount, or no right to /dev/fuse. Build it; be root."
-)
+pytestmark = mo.needs_mount
 needs_root = pytest.mark.skipif(not IS_ROOT, reason="only root mounts a tmpfs")
-
-
-@pytest.fixture
-def tier() -> Iterator[Tier]:
-    with new_tier() as made:
-        yield made
 
 
 @pytest.fixture

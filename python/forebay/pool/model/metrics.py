@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from functools import partial
 
 from forebay.common.model.frozen import frozen
 from forebay.pool.model.pool import PoolStatus
@@ -127,119 +128,150 @@ def _of_files(name: str) -> Amounts:
     return _one(lambda now: sum(getattr(file, name) for file in now.files))
 
 
-_COUNTER, _GAUGE = MetricKind.COUNTER, MetricKind.GAUGE
+def _definition(
+    kind: MetricKind, name: str, text: str, amounts: Amounts, label: str = ""
+) -> _Definition:
+    last = name.rpartition("_")[2]
+    return _Definition(
+        name=name,
+        kind=kind,
+        unit=last if last in _UNITS else "",
+        text=text,
+        amounts=amounts,
+        label=label,
+    )
+
+
+_UNITS = {"seconds", "bytes"}
+_counter = partial(_definition, MetricKind.COUNTER)
+_gauge = partial(_definition, MetricKind.GAUGE)
+_summary = partial(_definition, MetricKind.SUMMARY)
 _DEFINITIONS = (
-    _Definition(
-        name="forebay_pool_uptime_seconds", kind=_GAUGE, unit="seconds",
-        text="How long the daemon has been there.", amounts=_one(lambda now: now.uptime_seconds),
+    _gauge(
+        "forebay_pool_uptime_seconds",
+        "How long the daemon has been there.",
+        _one(lambda now: now.uptime_seconds),
     ),
-    _Definition(
-        name="forebay_pool_deposited_bytes", kind=_COUNTER, unit="bytes",
-        text="Bytes that programs wrote into the pool.", amounts=_of_files("taken"),
+    _counter(
+        "forebay_pool_deposited_bytes",
+        "Bytes that programs wrote into the pool.",
+        _of_files("taken"),
     ),
-    _Definition(
-        name="forebay_pool_drained_bytes", kind=_COUNTER, unit="bytes",
-        text="Deposited bytes that are on the file system or were overwritten before.",
-        amounts=_of_files("drained"),
+    _counter(
+        "forebay_pool_drained_bytes",
+        "Deposited bytes that are on the file system or were overwritten before.",
+        _of_files("drained"),
     ),
-    _Definition(
-        name="forebay_pool_lag_bytes", kind=_GAUGE, unit="bytes",
-        text="Deposited bytes that are not on the file system.",
-        amounts=_one(lambda now: now.outstanding),
+    _gauge(
+        "forebay_pool_lag_bytes",
+        "Deposited bytes that are not on the file system.",
+        _one(lambda now: now.outstanding),
     ),
-    _Definition(
-        name="forebay_pool_lag_age_seconds", kind=_GAUGE, unit="seconds",
-        text="Age of the oldest byte that is not on the file system.",
-        amounts=_one(lambda now: now.oldest_seconds),
+    _gauge(
+        "forebay_pool_lag_age_seconds",
+        "Age of the oldest byte that is not on the file system.",
+        _one(lambda now: now.oldest_seconds),
     ),
-    _Definition(
-        name="forebay_pool_lag_writes", kind=_GAUGE, unit="",
-        text="Writes of programs that the daemon has not looked at yet.",
-        amounts=_one(lambda now: now.lag),
+    _gauge(
+        "forebay_pool_lag_writes",
+        "Writes of programs that the daemon has not looked at yet.",
+        _one(lambda now: now.lag),
     ),
-    _Definition(
-        name="forebay_pool_waited_seconds", kind=_COUNTER, unit="seconds", label="kind",
-        text="Time that processes waited, added up: for opens, for syncs, and for all else (room, "
-        "the file system, truncation).", amounts=_waits,
+    _counter(
+        "forebay_pool_waited_seconds",
+        "Time that processes waited, added up: for opens, for syncs, and for all else (room, "
+        "the file system, truncation).",
+        _waits,
+        label="kind",
     ),
-    _Definition(
-        name="forebay_pool_sync_wait_seconds", kind=MetricKind.SUMMARY, unit="seconds",
-        text="Syncs that programs waited for, and for how long.", amounts=_syncs,
+    _summary(
+        "forebay_pool_sync_wait_seconds",
+        "Syncs that programs waited for, and for how long.",
+        _syncs,
     ),
-    _Definition(
-        name="forebay_pool_storage_busy_seconds", kind=_COUNTER, unit="seconds",
-        text="Time with at least one request at the file system.",
-        amounts=_one(lambda now: now.storage_seconds),
+    _counter(
+        "forebay_pool_storage_busy_seconds",
+        "Time with at least one request at the file system.",
+        _one(lambda now: now.storage_seconds),
     ),
-    _Definition(
-        name="forebay_pool_storage_moved_bytes", kind=_COUNTER, unit="bytes",
-        text="Bytes that requests to the file system moved.", amounts=_of_files("storage_bytes"),
+    _counter(
+        "forebay_pool_storage_moved_bytes",
+        "Bytes that requests to the file system moved.",
+        _of_files("storage_bytes"),
     ),
-    _Definition(
-        name="forebay_pool_storage_requests", kind=_COUNTER, unit="",
-        text="Requests to the file system.", amounts=_of_files("requests"),
+    _counter(
+        "forebay_pool_storage_requests", "Requests to the file system.", _of_files("requests")
     ),
-    _Definition(
-        name="forebay_pool_storage_silent_seconds", kind=_GAUGE, unit="seconds",
-        text="How long the file system has owed an answer; 0 if it owes none.",
-        amounts=_one(lambda now: max((file.silent_seconds for file in now.files), default=0.0)),
+    _gauge(
+        "forebay_pool_storage_silent_seconds",
+        "How long the file system has owed an answer; 0 if it owes none.",
+        _one(lambda now: max((file.silent_seconds for file in now.files), default=0.0)),
     ),
-    _Definition(
-        name="forebay_pool_files", kind=_GAUGE, unit="", label="state",
-        text="Files that the daemon knows, by state; closed ones, too.", amounts=_states,
+    _gauge(
+        "forebay_pool_files",
+        "Files that the daemon knows, by state; closed ones, too.",
+        _states,
+        label="state",
     ),
-    _Definition(
-        name="forebay_pool_past_files", kind=_GAUGE, unit="", label="reason",
-        text="Files that went past the pool, by the first reason.", amounts=_past,
+    _gauge(
+        "forebay_pool_past_files",
+        "Files that went past the pool, by the first reason.",
+        _past,
+        label="reason",
     ),
-    _Definition(
-        name="forebay_pool_failing_files", kind=_GAUGE, unit="", label="error",
-        text="Files with an error in draining, by the last one.", amounts=_failing,
+    _gauge(
+        "forebay_pool_failing_files",
+        "Files with an error in draining, by the last one.",
+        _failing,
+        label="error",
     ),
-    _Definition(
-        name="forebay_pool_uncounted_files", kind=_COUNTER, unit="",
-        text="Closed files whose counts are not in the sums any more, since there were too many.",
-        amounts=_one(lambda now: now.files_dropped),
+    _counter(
+        "forebay_pool_uncounted_files",
+        "Closed files whose counts are not in the sums any more, since there were too many.",
+        _one(lambda now: now.files_dropped),
     ),
-    _Definition(
-        name="forebay_pool_memory_used_bytes", kind=_GAUGE, unit="bytes",
-        text="Memory that is reserved for programs, in whole blocks.",
-        amounts=_one(lambda now: now.leased),
+    _gauge(
+        "forebay_pool_memory_used_bytes",
+        "Memory that is reserved for programs, in whole blocks.",
+        _one(lambda now: now.leased),
     ),
-    _Definition(
-        name="forebay_pool_memory_peak_bytes", kind=_GAUGE, unit="bytes",
-        text="The most memory that was reserved.", amounts=_one(lambda now: now.high),
+    _gauge(
+        "forebay_pool_memory_peak_bytes",
+        "The most memory that was reserved.",
+        _one(lambda now: now.high),
     ),
-    _Definition(
-        name="forebay_pool_memory_cap_bytes", kind=_GAUGE, unit="bytes",
-        text="The most memory that may be reserved (pool_cap).", amounts=_one(lambda now: now.cap),
+    _gauge(
+        "forebay_pool_memory_cap_bytes",
+        "The most memory that may be reserved (pool_cap).",
+        _one(lambda now: now.cap),
     ),
-    _Definition(
-        name="forebay_pool_memory_limit_bytes", kind=_GAUGE, unit="bytes",
-        text="Memory of the node or of the control group, for programs and pool together; 0 if not "
-        "known.", amounts=_one(lambda now: now.memory),
+    _gauge(
+        "forebay_pool_memory_limit_bytes",
+        "Memory of the node or of the control group, for programs and pool together; 0 if not "
+        "known.",
+        _one(lambda now: now.memory),
     ),
-    _Definition(
-        name="forebay_pool_read_ahead_bytes", kind=_COUNTER, unit="bytes",
-        text="Bytes that were read ahead of programs.", amounts=_one(lambda now: now.read_ahead),
+    _counter(
+        "forebay_pool_read_ahead_bytes",
+        "Bytes that were read ahead of programs.",
+        _one(lambda now: now.read_ahead),
     ),
-    _Definition(
-        name="forebay_pool_read_ahead_held_bytes", kind=_GAUGE, unit="bytes",
-        text="Bytes read ahead that are still held.",
-        amounts=_one(lambda now: now.read_ahead_held),
+    _gauge(
+        "forebay_pool_read_ahead_held_bytes",
+        "Bytes read ahead that are still held.",
+        _one(lambda now: now.read_ahead_held),
     ),
-    _Definition(
-        name="forebay_pool_clients", kind=_GAUGE, unit="",
-        text="Processes that use the pool.", amounts=_one(lambda now: len(now.clients)),
+    _gauge(
+        "forebay_pool_clients", "Processes that use the pool.", _one(lambda now: len(now.clients))
     ),
-    _Definition(
-        name="forebay_pool_closing", kind=_GAUGE, unit="",
-        text="1 if the daemon takes nothing more, since it was told to stop; else 0.",
-        amounts=_one(lambda now: now.closing),
+    _gauge(
+        "forebay_pool_closing",
+        "1 if the daemon takes nothing more, since it was told to stop; else 0.",
+        _one(lambda now: now.closing),
     ),
-    _Definition(
-        name="forebay_pool_durability_ended", kind=_GAUGE, unit="",
-        text="1 if the journal of pool_durability=node is not written any more; else 0.",
-        amounts=_one(lambda now: bool(now.durability_ended)),
+    _gauge(
+        "forebay_pool_durability_ended",
+        "1 if the journal of pool_durability=node is not written any more; else 0.",
+        _one(lambda now: bool(now.durability_ended)),
     ),
-)  # fmt: skip
+)
