@@ -93,6 +93,22 @@ def documents(root: Path) -> Sequence[Path]:
     return sorted(path for pattern in patterns for path in root.glob(pattern))
 
 
+def off_site(root: Path, paths: Sequence[Path]) -> Iterator[Finding]:
+    """The links to Markdown files that are no documents, so that the site (`make docs`) has no page
+    of them."""
+    pages = {path.resolve() for path in paths}
+    for path in paths:
+        for name in _LINK.findall(path.read_text(encoding="utf-8")):
+            target = (path.parent / name).resolve()
+            if target.suffix == ".md" and target.exists() and target not in pages:
+                yield Finding(
+                    path.relative_to(root).as_posix(),
+                    f"{name} is not in the site of the documents",
+                    "`make docs` fails at a link to it",
+                    "Name it without a link.",
+                )
+
+
 def unlinked(root: Path, paths: Sequence[Path]) -> Iterator[Finding]:
     """The documents that README.md does not link. Decisions and examples have lists of their own,
     which it has to link instead."""
@@ -114,6 +130,7 @@ def check(place: Place) -> Outcome:
     """Commands, links, paths and symbols that the documents name exist."""
     paths = documents(place.root)
     findings = [finding for path in paths for finding in document_findings(place.root, path)]
+    findings += off_site(place.root, paths)
     if place.root / "README.md" in paths:
         findings += unlinked(place.root, paths)
     return Outcome(f"{len(paths)} documents", findings)

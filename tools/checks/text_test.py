@@ -125,6 +125,14 @@ def test_documents_name_only_what_exists(place: Place) -> None:
     ]
 
 
+def test_a_link_to_a_page_that_the_site_lacks_is_found(place: Place) -> None:
+    write(place, "docs/a.md", "[logs](../python/tests/README.md), [b](b.md), [c](../tools/c.py)\n")
+    for name in ("python/tests/README.md", "docs/b.md", "tools/c.py"):
+        write(place, name, "Text.\n")
+    (finding,) = docs.check(place).findings
+    assert finding.problem == "../python/tests/README.md is not in the site of the documents"
+
+
 def test_an_example_names_a_picture_that_is_not_there(place: Place) -> None:
     write(place, "Makefile", "demo: build\n\ttrue\n")
     write(place, "examples/a/Makefile", "run:\n\ttrue\n")

@@ -74,6 +74,7 @@ TEST = (
 )
 TEST_ALL = (
     *BEGIN,
+    Step("docs", ("tools/ci/docs.sh",), 900, needs=("release",)),
     Step("trial", ("tests/trial.sh", "build/release"), 1200, needs=("release",)),
     Step("wheel", ("tools/ci/wheel.sh",), 1500, needs=("release",)),
     Step("systems", ("tools/ci/systems.sh",), 1800, needs=("release", "wheel")),
