@@ -1,24 +1,21 @@
 """`forebay layout show|set`: parses the command line, reads or sets a layout, prints it."""
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Optional, Union
+from typing import Annotated, Optional
 
 import typer
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from forebay.common.model.errors import UsageError
 from forebay.common.model.named_path import named_path
 from forebay.common.model.output_format import Format
 from forebay.common.model.printable import printable
-from forebay.common.model.units import counted, exact_bytes, parse_bytes
+from forebay.common.model.units import parse_bytes
 from forebay.common.options import FormatOption, option
-from forebay.common.report.output import json_pretty, plain
+from forebay.common.report.output import json_pretty
 from forebay.layout import SHORT_HELP
-from forebay.layout.model import Component, Layout, LayoutChange, WantedLayout
+from forebay.layout.model import WantedLayout
+from forebay.layout.report import layout_as_json, print_layout
 from forebay.world import real_world
 
 HELP = """See and set how files lie over storage targets (Lustre, CephFS).
@@ -93,9 +90,9 @@ def show(path: Where, form: FormatOption = Format.TEXT) -> None:
     """Shows a layout."""
     layout = real_world().layouts.show(path)
     if form is Format.JSON:
-        print(json_pretty(_as_json(layout)))
+        print(json_pretty(layout_as_json(layout)))
     else:
-        _print(layout)
+        print_layout(layout)
 
 
 def set_(
@@ -118,9 +115,9 @@ def set_(
         raise UsageError("cannot set a layout (none is asked for). Give -c, -S, -i or -p.")
     change = real_world().layouts.set(path, wanted)
     if form is Format.JSON:
-        print(json_pretty(_as_json(change)))
+        print(json_pretty(layout_as_json(change)))
     else:
-        _print(change.layout)
+        print_layout(change.layout)
     if change.complaint is not None:
         print(f"forebay: {printable(change.complaint)}", file=sys.stderr)
         raise typer.Exit(1)
@@ -169,85 +166,3 @@ def _bytes(text: Optional[str]) -> int:
             f'cannot use -S "{text}" (not a size of stripes). Give one from 64k to below 4g.'
         )
     return size
-
-
-def _as_json(value: Union[Layout, LayoutChange]) -> Any:
-    """The layout in the schema forebay.layout/1."""
-    layout = value.layout if isinstance(value, LayoutChange) else value
-    made: dict[str, Any] = {"made": False, "complaint": None}
-    if isinstance(value, LayoutChange):
-        made = {"made": value.made, "complaint": value.complaint}
-    fields = {{"origin": "from"}.get(key, key): one for key, one in plain(layout).items()}
-    return {"schema": "forebay.layout/1", **fields, **made}
-
-
-def _print(layout: Layout) -> None:
-    console = Console(file=sys.stdout, highlight=False, soft_wrap=True)
-    console.print(Text(printable(layout.path), style="bold"))
-    for line in _lines(layout):
-        console.print(Text("  " + line))
-    if len(layout.components) > 1:
-        console.print(_table(layout))
-
-
-def _lines(layout: Layout) -> Iterator[str]:
-    if not layout.is_known:
-        yield "one target: its file system tells of no stripes"
-        return
-    stripe = exact_bytes(layout.stripe_bytes) if layout.stripe_bytes else "the default size"
-    targets = "all targets" if layout.targets is None else counted(layout.targets, "target")
-    new = "new files: " if layout.is_directory else ""
-    yield f"{layout.file_system}: {new}{targets}, stripes of {stripe}"
-    if layout.is_directory:
-        yield f"from: {printable(layout.origin) or 'the default of the file system'}"
-    if len(layout.components) == 1:
-        yield from _details(layout.components[0])
-
-
-def _details(one: Component) -> Iterator[str]:
-    if one.placement != "striped":
-        yield f"its data are {_PLACES.get(one.placement, one.placement)}"
-    if one.object_bytes:
-        yield f"objects of {exact_bytes(one.object_bytes)}, each on an OSD of CephFS's choice"
-    if one.osts:
-        yield f"OSTs {', '.join(str(index) for index in one.osts)}"
-    if one.pool:
-        yield f"pool {printable(one.pool)}"
-
-
-_PLACES = {
-    "metadata": "with the metadata",
-    "released": "in the archive only",
-    "foreign": "outside of the file system",
-}
-
-
-def _table(layout: Layout) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("", "from", "to", "targets", "stripe", "OSTs", "pool", ""):
-        table.add_column(name, no_wrap=True)
-    for one in layout.components:
-        table.add_row(
-            "  *" if one.chosen else "   ",
-            exact_bytes(one.begin),
-            "end" if one.end is None else exact_bytes(one.end),
-            "all" if one.stripe_count < 0 else str(one.stripe_count),
-            exact_bytes(one.stripe_bytes),
-            ",".join(str(index) for index in one.osts),
-            printable(one.pool),
-            ", ".join(_remarks(one)),
-        )
-    return table
-
-
-def _remarks(one: Component) -> Iterator[str]:
-    if one.placement != "striped":
-        yield _PLACES.get(one.placement, one.placement)
-    if one.role != "data":
-        yield one.role
-    if one.mirror:
-        yield f"mirror {one.mirror}"
-    if one.stale:
-        yield "stale"
-    if not one.initialised and one.role == "data":
-        yield "not used yet"

@@ -2,22 +2,23 @@
 
 import sys
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
 
-from forebay.common.model.errors import TierError, UsageError
+from forebay.common.model.errors import UsageError
 from forebay.common.model.named_path import named_path
 from forebay.common.model.output_format import Format
 from forebay.common.model.printable import printable
-from forebay.common.model.units import counted, human_bytes
+from forebay.common.model.units import human_bytes
 from forebay.common.options import FormatOption, option
 from forebay.common.report.output import json_pretty, plain
 from forebay.tier import SHORT_HELP
 from forebay.tier.files import LocalTiers
-from forebay.tier.model import TierOrder, TierStart, TierStatus
+from forebay.tier.model import TierOrder, TierStart
+from forebay.tier.report import status_lines
+from forebay.tier.use_case import files_below, give_all
 from forebay.world import real_world
 
 HELP = """Keep files in fast storage while they are hot, under their own names.
@@ -185,7 +186,7 @@ def status(
         if form is Format.JSON:
             print(json_pretty({"schema": "forebay.tier.status/1", **plain(found)}))
         else:
-            print("\n".join(_lines(found)))
+            print("\n".join(status_lines(found)))
         if not watch:
             return
         time.sleep(1)
@@ -221,9 +222,9 @@ def preload(
     ] = None,
 ) -> None:
     """Copies files to fast storage."""
-    files = _files_below(paths)
+    files = files_below(paths)
     if fast is None and folder is None:
-        _give(files, TierOrder.FILL)
+        give_all(_tiers(), files, TierOrder.FILL)
     elif fast is None or folder is None:
         raise UsageError("cannot use one of --fast and --dir alone. Say both.")
     else:
@@ -232,12 +233,12 @@ def preload(
 
 def sync(paths: _Paths) -> None:
     """Moves files."""
-    _give(paths, TierOrder.MOVE)
+    give_all(_tiers(), paths, TierOrder.MOVE)
 
 
 def evict(paths: _Paths) -> None:
     """Removes replicas."""
-    _give(paths, TierOrder.EVICT)
+    give_all(_tiers(), paths, TierOrder.EVICT)
 
 
 def stat(paths: _Paths, form: FormatOption = Format.TEXT) -> None:
@@ -278,35 +279,3 @@ def attach(app: typer.Typer) -> None:
     policies.command("set", help=SET_HELP, short_help="Give a folder a policy.")(set_policy)
     group.add_typer(policies, name="policy", short_help="Show and set the policies of folders.")
     app.add_typer(group, name="tier", short_help=SHORT_HELP)
-
-
-def _give(paths: Sequence[Path], order: TierOrder) -> None:
-    """Carries an order out for all paths, also behind one that fails."""
-    tiers = _tiers()
-    failed: list[TierError] = []
-    for path in paths:
-        try:
-            tiers.give(path, order)
-        except TierError as error:
-            failed.append(error)
-    if failed:
-        raise TierError(" ".join(str(error) for error in failed))
-
-
-def _files_below(paths: Sequence[Path]) -> Sequence[Path]:
-    found: list[Path] = []
-    for path in paths:
-        below = sorted(one for one in path.rglob("*") if one.is_file() and not one.is_symlink())
-        found += below if path.is_dir() else [path]
-    return found
-
-
-def _lines(found: TierStatus) -> Sequence[str]:
-    return (
-        f"{counted(found.replicas, 'replica')} of {human_bytes(found.bytes)}",
-        f"waiting: {counted(found.waiting, 'file')} of {human_bytes(found.waiting_bytes)}",
-        f"since the start: {found.made} made, {found.filled} preloaded, {found.moved} moved "
-        f"({human_bytes(found.moved_bytes)}), {found.evicted} evicted, {found.given_up} given up, "
-        f"{found.taken_over} taken over, "
-        f"{found.rescued} rescued, {found.failed} moves failed and are tried again",
-    )
