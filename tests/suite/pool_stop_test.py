@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from suite import mpi as m
 from suite import pooled
 from suite.verdict import ensure
@@ -16,15 +18,33 @@ from suite.verdict import ensure
 BYTES = 777_777  # no other copy has as many
 WRITER = f"""
 import os
-fd = os.open("file", os.O_RDWR | os.O_CREAT)
+fd = os.open("file", os.O_RDWR | os.O_CREAT, 0o755)
 os.pwrite(fd, b"before", 0)
 print(os.pwrite(fd, b"x" * {BYTES}, 100))
 """
-MAPPER = """
-import mmap, os
-fd = os.open("file", os.O_RDWR)
-print(mmap.mmap(fd, 6)[:6].decode())
-"""
+# What another process does to the file meanwhile, its output, and what it leaves behind "before".
+MEANWHILE = {
+    "maps": (
+        "import mmap, os; print(mmap.mmap(os.open('file', os.O_RDWR), 6)[:6].decode())",
+        "before",
+        b"",
+    ),
+    "appends": (
+        "import os; print(os.write(os.open('file', os.O_WRONLY | os.O_APPEND), b' and behind'))",
+        "11",
+        b" and behind",
+    ),
+    # As plain: it is open for writing.
+    "runs": (
+        "import os, sys\n"
+        "try: os.execv('./file', ['file'])\n"
+        "except OSError as error: print(error.strerror)",
+        "Text file busy",
+        b"",
+    ),
+}
+PATIENCE_SECONDS = 10
+"""It was 15 s and more."""
 # It is told by a file, when the pool has ended, to write by a descriptor that it inherited.
 OUTLIVES = """
 import os, sys, time
@@ -92,14 +112,21 @@ def test_a_writer_that_is_suspended_in_its_copy_while_the_pool_stops(folder: Pat
     _ensure_all(folder / "pool" / "file")
 
 
-def test_a_suspended_writer_keeps_nobody_from_mapping_its_file(folder: Path) -> None:
+@pytest.mark.parametrize("way", MEANWHILE)
+def test_a_suspended_writer_keeps_nobody_from_its_file(way: str, folder: Path) -> None:
+    """Whoever maps it, appends to it, or runs it, waited until the writer went on."""
+    code, expected, left = MEANWHILE[way]
     with pooled.pool(folder) as served:
         process = _suspended_writer(served)
-        mapped = pooled.run([sys.executable, "-c", MAPPER], served.folder, served.environment())
-        ensure(mapped.split() == ["before"], mapped)
+        words = [sys.executable, "-c", code]
+        environment = served.environment()
+        said = pooled.run(words, served.folder, environment, seconds_max=PATIENCE_SECONDS)
+        ensure(said.strip() == expected, said)
         ensure(_stopped(process.pid), "it went on")
         _goes_on(process)
     _ensure_all(folder / "pool" / "file")
+    found = (folder / "pool" / "file").read_bytes()
+    ensure(found[6:100].rstrip(b"\0") == left, f"what was appended is {found[6:100]!r}")
 
 
 def test_a_process_that_outlives_the_pool_has_plain_files(folder: Path) -> None:
