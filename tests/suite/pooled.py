@@ -82,6 +82,16 @@ def program(source: str, *libraries: str) -> Path:
     )
 
 
+def fortified(source: str) -> Path:
+    """A program of tests/posix as distributions compile theirs: it calls libc's functions that
+    know the sizes of buffers (`__read_chk` …)."""
+    folder = m.BUILD / "bin" / "posix"
+    words = [*COMPILERS[".c"], "-O2", "-D_FORTIFY_SOURCE=2"]
+    return m.build_with(
+        words, str(SOURCES / source), folder, target=f"{Path(source).stem}-fortified"
+    )
+
+
 def library(source: str, *options: str, target: str = "") -> Path:
     """A shared library of tests/posix, compiled with these options, too."""
     return m.build_with(

@@ -30,6 +30,12 @@ def test_what_libc_does_inside(case: str, settings: Mapping[str, str], folder: P
     pooled.Twice(command=[program, case]).ensure_same(folder, settings)
 
 
+@pytest.mark.parametrize("case", INSIDE)
+def test_what_libc_does_inside_of_a_fortified_program(case: str, folder: Path) -> None:
+    """It calls `__dprintf_chk` and the like."""
+    pooled.Twice(command=[pooled.fortified("inside.c"), case]).ensure_same(folder)
+
+
 @BOTH_WAYS
 @pytest.mark.parametrize("case", LINKED)
 def test_what_libc_does_by_a_name_outside_of_the_pool(

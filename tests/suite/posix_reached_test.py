@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -56,9 +56,12 @@ KINDS = frozenset(
 """The system calls that the tracer reports."""
 
 
-def test_no_function_of_libc_reaches_a_file_past_the_capture(folder: Path) -> None:
+@pytest.mark.parametrize("built", [pooled.program, pooled.fortified], ids=["plain", "fortified"])
+def test_no_function_of_libc_reaches_a_file_past_the_capture(
+    built: Callable[[str], Path], folder: Path
+) -> None:
     """dprintf, nftw, fts, updwtmp, catopen, setmntent, dlopen, syscall and dlsym did."""
-    reached = pooled.program("reached.c")
+    reached = built("reached.c")
     tracer = pooled.program("tracer.c")
     names = pooled.run([reached], folder, {}).split()
     ensure(len(names) > 80, f"only {names}")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from suite import pooled
+from suite.ordinary_user import IS_ROOT, ordinary_user
 from suite.verdict import ensure
 
 # Every way to start a program, each with an environment that brings no library of ours.
@@ -255,6 +256,23 @@ def test_a_program_with_set_user_id_sees_what_was_written(folder: Path) -> None:
         if not path.stat().st_mode & 1:
             pytest.skip("another user does not reach the folder")
     pooled.Twice(command=[sys.executable, "-c", WRITTEN_THEN_READ, command]).ensure_same(folder)
+
+
+@pytest.mark.skipif(not IS_ROOT, reason="only root gives a file capabilities")
+def test_a_program_with_file_capabilities_sees_what_was_written() -> None:
+    """The loader preloads nothing into it, but only where its user has not got them anyway."""
+    if shutil.which("setcap") is None:
+        pytest.skip("there is no setcap. Install libcap2-bin.")
+    with ordinary_user() as user:
+        below = user.new_folder("below")
+        program = user.folder / "reader"
+        shutil.copy("/bin/cat", program)
+        subprocess.run(["setcap", "cap_net_raw+ep", program], check=True)
+        words = [*user.forebay, "run", "--pool", ".", "--set", "pool_quiet=60000", "--"]
+        words += [user.python, "-c", WRITTEN_THEN_READ, str(program), "file"]
+        done = user.run(*words, within=below)
+    ensure("stdout='what was written before'" in done.stdout, done.stdout + done.stderr)
+    ensure("1 file" in done.stderr, f"nothing went through the pool:\n{done.stderr}")
 
 
 def test_a_program_in_another_root_sees_what_was_written(folder: Path) -> None:
