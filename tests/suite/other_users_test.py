@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from forebay.pool.files.fleet import task_text
 from suite import mpi as m
 from suite.command import FOREBAY, environment, forebay
 from suite.file_systems import NOBODY, full_when_asked, mounted_tmpfs, until
@@ -51,6 +52,16 @@ def place() -> Iterator[Path]:
 
 def of_a_stranger(path: Path) -> Path:
     os.chown(path, NOBODY, NOBODY, follow_symlinks=False)
+    return path
+
+
+def new_file(path: Path, text: str) -> Path:
+    path.write_text(text)
+    return path
+
+
+def new_link(path: Path, to: Path) -> Path:
+    path.symlink_to(to)
     return path
 
 
@@ -210,7 +221,93 @@ def test_settings_that_another_user_planted_are_not_used(place: Path) -> None:
     ensure(not (place / "victim").exists(), "it was done")
 
 
+@needs_root
+def test_what_another_user_advises_is_not_done(place: Path) -> None:
+    """His advice would be carried out, his portrait and his rules believed."""
+    shared = place / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    file = of_a_stranger(new_file(shared / "planted", '{"schema": "forebay.advice/1"}'))
+    link = of_a_stranger(new_link(shared / "link", new_file(place / "mine", "")))
+    job = ("--ranks", "4", "--nodes", "1", "--bytes", "1g")
+    for one in (file, link):
+        for words in (
+            ("apply", one, "--", "touch", place / "victim"),
+            ("advise", "--portrait", one, *job),
+            ("advise", "--rules", one, *job),
+        ):
+            done = forebay(*words, cwd=place)
+            ensure(done.returncode in (1, 2) and "another user's" in done.stderr, f"{done}")
+    ensure(not (place / "victim").exists(), "it was done")
+
+
+@needs_root
+def test_advice_and_pages_go_to_no_file_that_another_user_planted(place: Path) -> None:
+    shared = place / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    victim = new_file(place / "victim", "mine")
+    for option in ("-o", "--html"):
+        link = of_a_stranger(new_link(shared / f"link{option}", victim))
+        words = ("advise", "--ranks", "4", "--nodes", "1", "--bytes", "1g", option, link)
+        done = forebay(*words, cwd=place)
+        ensure(done.returncode in (1, 2) and "another user's" in done.stderr, f"{option}: {done}")
+    ensure(victim.read_text() == "mine", "a link was followed")
+
+
+@needs_root
+def test_a_planted_journal_of_a_probing_removes_nothing(place: Path) -> None:
+    """It names the folder that `forebay probe --clean` removes."""
+    shared, victim = place / "shared", place / "forebay-probe-1"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    victim.mkdir()
+    begun = {"kind": "place", "directory": str(place), "folder": victim.name, "results": []}
+    text = json.dumps(begun) + "\n"
+    mine = new_file(place / "mine", text)
+    journal = shared / "scratch.toml.journal"
+    words = ("probe", "--clean", "-o", shared / "scratch.toml")
+    for planted in (lambda: new_file(journal, text), lambda: new_link(journal, mine)):
+        of_a_stranger(planted())
+        done = forebay(*words, cwd=place)
+        ensure(done.returncode == 1 and "another user's" in done.stderr, f"{done}")
+        ensure(victim.is_dir(), "it was removed")
+        journal.unlink()
+    new_file(journal, text)
+    done = forebay(*words, cwd=place)
+    ensure(done.returncode == 0 and not victim.exists(), f"one's own is not obeyed: {done}")
+
+
 # --- several nodes
+
+
+@needs_root
+def test_on_each_node_the_daemon_is_started_in_a_folder_of_the_users_own_only(place: Path) -> None:
+    """Somebody has made the socket's folder there before: the job's secret goes through it."""
+    own, begun = place / "own", place / "begun"
+    own.mkdir(mode=0o700)
+    theirs, everybodys = place / "theirs", place / "everybodys"
+    theirs.mkdir(mode=0o700)
+    of_a_stranger(theirs)
+    everybodys.mkdir()
+    everybodys.chmod(0o1777)
+    link = of_a_stranger(new_link(place / "link", own))
+    daemon = new_file(place / "daemon", f"#!/bin/sh\ntouch {begun}\n")
+    daemon.chmod(0o755)
+
+    def started_in(folder: Path) -> subprocess.CompletedProcess[str]:
+        words = ["/bin/sh", "-c", task_text(), daemon, folder / "pool", "2", "0"]
+        return subprocess.run(
+            words, env=environment(SLURM_PROCID="1"), capture_output=True, text=True, check=False
+        )
+
+    for folder in (theirs, everybodys, link):
+        done = started_in(folder)
+        ensure(done.returncode == 1 and "you alone can enter" in done.stderr, f"{done}")
+        ensure(not begun.exists(), f"it was started in {folder}")
+    for folder in (own, place / "new"):
+        ensure(started_in(folder).returncode == 0 and begun.exists(), f"not in {folder}")
+        begun.unlink()
 
 
 def strangers_at(address: str) -> list[socket.socket]:

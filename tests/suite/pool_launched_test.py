@@ -113,6 +113,39 @@ def test_the_programs_launcher_starts_the_daemons(mpi: m.Mpi, folder: Path) -> N
     ensure(report["pool"]["taken"] > 0, "nothing was deposited")
 
 
+# Shows what the rendezvous folder is like, and has another user try to read and to write there.
+INTRUDES = """
+[ "$OMPI_COMM_WORLD_RANK" = 0 ] || exit 0
+found=$(echo .forebay-pool-*)
+stat -c '%a %u %F' "$found"
+stat -c '%a %n' "$found/peers" "$found/"out-*
+setpriv --reuid=65534 --regid=65534 --clear-groups sh -c "
+    cat ../reached; cat $found/peers; ls $found; echo > $found/TERM; echo > $found/END"
+ls "$found"
+"""
+
+
+@ROOT_ONLY
+@on(m.OPEN_MPI)
+def test_another_user_learns_and_says_nothing_in_the_rendezvous_folder(
+    mpi: m.Mpi, folder: Path
+) -> None:
+    work, reached = folder / "work", folder / "reached"
+    work.mkdir()
+    reached.write_text("reached\n")
+    with launching(mpi, folder) as launcher:
+        words = [*words_of(work, launcher), "-n", "4", "sh", "-c", INTRUDES]
+        text = run(words, work, ENVIRONMENT, seconds_max=60)
+    if "reached\n" not in text:
+        pytest.skip("another user does not come near the folder. Set FOREBAY_TEST_DIR.")
+    ensure("700 0 directory" in text, text)
+    ensure("600 .forebay-pool-" in text and "/peers" in text, text)
+    ensure("secret" not in text, f"it was told the secret:\n{text}")
+    ensure(text.count("Permission denied") >= 4, f"it came in:\n{text}")
+    ensure(not {"TERM", "END"} & set(text.split()), f"it was obeyed:\n{text}")
+    ensure(summary(work, text)["pool"]["arrived"], text)
+
+
 OWN = """
 import os, sys, time
 names = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK")
