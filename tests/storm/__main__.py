@@ -25,7 +25,7 @@ from suite.verdict import Failed
 from storm.field import Amiss, Field, NotHereError, built
 from storm.rounds import KINDS
 
-ROUNDS = 60
+ROUNDS = 200
 SHOWN = 12
 MEMORY = Path("/dev/shm")
 

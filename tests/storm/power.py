@@ -15,9 +15,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from suite.verdict import Failed
+
 from storm.field import NotHereError
 
 BYTES = 512 << 20
+LOOP_DEVICES = Path("/dev/loop-control")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,9 +51,11 @@ class Disk:
 
 @contextlib.contextmanager
 def disk(folder: Path) -> Iterator[Disk]:
-    """NotHereError: not without root, loop devices and mkfs.btrfs."""
-    if os.geteuid() != 0 or shutil.which("mkfs.btrfs") is None or shutil.which("losetup") is None:
-        raise NotHereError("no root, or no mkfs.btrfs, or no losetup")
+    """NotHereError: not without root, loop devices and mkfs.btrfs. Failed: not although they are
+    there; a storm without power cuts must not pass for one with them."""
+    tools = shutil.which("mkfs.btrfs") and shutil.which("losetup")
+    if os.geteuid() != 0 or not tools or not LOOP_DEVICES.exists():
+        raise NotHereError("no root, no loop devices, no mkfs.btrfs, or no losetup")
     below, outer, inner = folder / "below", folder / "outer", folder / "inner"
     below.mkdir()
     inner.mkdir()
@@ -77,5 +82,5 @@ def _do(*words: str | Path) -> str:
         [str(word) for word in words], capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
-        raise NotHereError(f"{words[0]} says {done.stderr.strip()}")
+        raise Failed(f"no disk that loses its power: {words[0]} says {done.stderr.strip()}")
     return done.stdout.strip()

@@ -22,9 +22,18 @@ from storm.ledger import Call, Counts, Kind
 
 Round = Callable[[Field], None]
 
+SHARE_WITH_JOURNAL = 1 / 3
+"""Of the rounds whose kind takes none."""
+
 
 def _settings(field: Field) -> dict[str, str]:
-    """How soon it drains, and how much it holds."""
+    """How soon it drains, and how much it holds; and a journal in a third of the rounds."""
+    if field.draw.random() < SHARE_WITH_JOURNAL:
+        return _journaled(field, field.folder / "journal")
+    return _unjournaled(field)
+
+
+def _unjournaled(field: Field) -> dict[str, str]:
     draw = field.draw
     return {
         "pool_quiet": draw.choice(["0", "50", "60000"]),
@@ -35,7 +44,13 @@ def _settings(field: Field) -> dict[str, str]:
 
 
 def _journaled(field: Field, journal: Path) -> dict[str, str]:
-    return {**_settings(field), "pool_durability": "node", "pool_journal": str(journal)}
+    """The same, and a journal in that folder: the smallest one goes round again and again."""
+    return {
+        **_unjournaled(field),
+        "pool_durability": "node",
+        "pool_journal": str(journal),
+        "pool_journal_size": field.draw.choice(["64 MiB", "96 MiB", "0"]),
+    }
 
 
 @contextlib.contextmanager
@@ -310,7 +325,7 @@ def gone(field: Field) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Sort:
-    """A kind of round, and how many of ten rounds are of it."""
+    """A kind of round, and how often it is drawn, compared with the others."""
 
     run: Round
     share: int
@@ -323,7 +338,7 @@ KINDS: Mapping[str, Sort] = {
     "drain": Sort(run=drain, share=2),
     "dead": Sort(run=dead, share=2),
     "journal": Sort(run=journal, share=3),
-    "power": Sort(run=power_cut, share=1),
+    "power": Sort(run=power_cut, share=3),
     "mount-kill": Sort(run=below_mount(kill), share=2),
     "mount-suspend": Sort(run=below_mount(suspend), share=1),
     "mount-stop": Sort(run=below_mount(stop), share=2),
