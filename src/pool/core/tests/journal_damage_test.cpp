@@ -1,6 +1,7 @@
-// Damages complete journals in every simple way: each bit of each header; segments missing,
-// duplicated, exchanged, of an earlier time, or of another journal. A replay then writes what was
-// acknowledged, or reports that it does not: never other bytes, and never fewer without a report.
+// Damages complete journals in every simple way: each bit of each header, of groups as of records;
+// segments missing, duplicated, exchanged, of an earlier time, or of another journal. A replay then
+// writes what was acknowledged, or reports that it does not: never other bytes, and never fewer
+// without a report.
 #include "pool/core/tests/crash_check.hpp"
 
 #include <gtest/gtest.h>
@@ -18,6 +19,9 @@ constexpr int writes = 11;
 
 std::size_t place_of_write(int number) { return static_cast<std::size_t>(number % 5) * 700; }
 constexpr std::size_t write_bytes = 1500;
+// Each group has as many, so that records behind the first one are damaged, too.
+constexpr std::size_t records_of_write = 3;
+constexpr std::size_t bytes_of_record = write_bytes / records_of_write;
 
 // The content of the file after `count` writes.
 std::vector<std::byte> after(int count) {
@@ -67,12 +71,14 @@ private:
             std::memcpy(file.payload.data(), &facts, sizeof facts);
             file_ = file.at;
         }
-        const auto added =
-            writer_->add({.kind = RecordKind::deposit,
-                          .length = write_bytes,
-                          .file = file_,
-                          .number = static_cast<std::int64_t>(place_of_write(number))});
-        std::ranges::fill(added.payload, static_cast<std::byte>(number + 1));
+        for (std::size_t i = 0; i < records_of_write; ++i) {
+            const std::size_t at = place_of_write(number) + i * bytes_of_record;
+            const auto added = writer_->add({.kind = RecordKind::deposit,
+                                             .length = bytes_of_record,
+                                             .file = file_,
+                                             .number = static_cast<std::int64_t>(at)});
+            std::ranges::fill(added.payload, static_cast<std::byte>(number + 1));
+        }
         while (writer_->segments().free() == 0) {
             EXPECT_TRUE(writer_->grow());
             EXPECT_EQ(writer_->wait_until_grown(), 0);
@@ -135,21 +141,43 @@ std::vector<std::uint32_t> numbers_in(const Image& image) {
     return numbers;
 }
 
-// Calls `look` for each image with one bit changed in a header (group's and first record's) at a
-// page.
+// The offsets of all bytes of headers: each group's and its records', and the heads.
+std::vector<std::size_t> header_bytes_of(std::span<const std::byte> bytes) {
+    std::vector<std::size_t> places;
+    const auto add = [&](std::size_t at, std::size_t count) {
+        for (std::size_t i = 0; i < count; ++i) {
+            places.push_back(at + i);
+        }
+    };
+    for (std::size_t page = 0; page < bytes.size(); page += journal::group_unit) {
+        if (bytes[page] == std::byte{0}) {
+            continue;
+        }
+        add(page, sizeof(journal::GroupHeader));
+        journal::GroupHeader group;
+        std::memcpy(&group, &bytes[page], sizeof group);
+        std::size_t at = page + sizeof group;
+        for (std::uint32_t i = 0; group.magic == journal::magic && i < group.records; ++i) {
+            journal::RecordHeader record;
+            std::memcpy(&record, &bytes[at], sizeof record);
+            add(at, sizeof record);
+            at += journal::record_bytes(record.length);
+        }
+    }
+    return places;
+}
+
+// Calls `look` for each image with one bit changed in a header.
 template <class Look>
 void with_each_bit(const Image& image, Look look) {
-    constexpr std::size_t looked_at = sizeof(journal::GroupHeader) + sizeof(journal::RecordHeader);
     for (const auto& [number, bytes] : image) {
-        for (std::size_t bit = 0; bit < bytes.size() * 8; ++bit) {
-            const std::size_t at = bit / 8;
-            const std::size_t page = at / journal::group_unit * journal::group_unit;
-            if (at - page >= looked_at || bytes[page] == std::byte{0}) {
-                continue;
+        for (const std::size_t at : header_bytes_of(bytes)) {
+            for (unsigned bit = 0; bit < 8; ++bit) {
+                Image damaged = image;
+                damaged[number][at] ^= static_cast<std::byte>(1U << bit);
+                look(damaged, "bit " + std::to_string(bit) + " of byte " + std::to_string(at) +
+                                  " of " + std::to_string(number));
             }
-            Image damaged = image;
-            damaged[number][at] ^= static_cast<std::byte>(1U << bit % 8);
-            look(damaged, "bit " + std::to_string(bit) + " of " + std::to_string(number));
         }
     }
 }
