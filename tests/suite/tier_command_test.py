@@ -19,6 +19,8 @@ from suite.verdict import ensure
 
 pytestmark = mo.needs_mount
 NOT_ARRIVED = 74
+STEERS = "a\x1b[31mb\nforebay-mount: c"
+SHOWN = "a\\033[31mb\\nforebay-mount: c"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,6 +94,21 @@ def test_policies_are_set_and_shown(places: Places) -> None:
     ensure('cannot use "sometimes"' in said, said)
     places.tier("finish", "global", "--fast", "fast")
     ensure((places.folder / "x").read_bytes() == b"x", "it was not moved")
+
+
+def test_no_message_has_a_name_that_steers_the_terminal(places: Places) -> None:
+    """The log had such names as they are: they coloured what follows, or were lines of ours."""
+    place = ("--dir", "global", "--fast", "fast")
+    said = places.tier("preload", *place, f"global/{STEERS}", status=1)
+    ensure(f"global/{SHOWN}" in said, repr(said))
+    ensure(all(line.isprintable() for line in said.splitlines()), repr(said))
+    places.tier("start", "global", "--fast", "fast", "--policy", "write move=manual")
+    (places.folder / STEERS).write_bytes(b"x")
+    said = places.tier("stop", "global", status=1)
+    log = (places.fast / "mount.log").read_text()
+    for text in (said, log):
+        ensure(f"{places.folder}/{SHOWN} is not moved" in text, repr(text))
+        ensure(all(line.isprintable() for line in text.splitlines()), repr(text))
 
 
 def test_what_is_left_is_finished(places: Places) -> None:

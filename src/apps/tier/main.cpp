@@ -5,6 +5,7 @@
 // Looks after a fast place by hand, while no daemon has it. FAST is its folder, GLOBAL that of the
 // parallel file system. Exit status: 0 done, 1 not done, 2 wrong arguments.
 #include "foundation/base/counted.hpp"
+#include "foundation/base/report.hpp"
 #include "tier/catalogue/replica_state.hpp"
 #include "tier/tool/tier_session.hpp"
 
@@ -28,7 +29,7 @@ constexpr int not_done = 1;
 constexpr int wrong_arguments = 2;
 
 int fail(const Error& error) {
-    std::fprintf(stderr, "forebay-tier: %s\n", error.message.c_str());
+    forebay::report("forebay-tier", error.message);
     return not_done;
 }
 

@@ -3,13 +3,13 @@
 #include "tier/live/live_tier.hpp"
 
 #include "foundation/base/error_number.hpp"
+#include "foundation/base/report.hpp"
 #include "storage/transfer/gate.hpp"
 #include "tier/posix/tiered_file.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -277,7 +277,7 @@ int LiveTier::note_failure(LiveFile& file, const Error& why) {
     constexpr std::int64_t second = 1'000'000'000;
     constexpr std::uint32_t doublings_max = 6;
     if (file.failures++ == 0) {
-        std::fprintf(stderr, "forebay-mount: %s It is tried again.\n", why.message.c_str());
+        forebay::report("forebay-mount", why.message + " It is tried again.");
     }
     file.retry_ns = clock_.now_ns() + (second << std::min(file.failures, doublings_max));
     list_.mark_changed(file.name);
@@ -296,10 +296,11 @@ Result<void> LiveTier::rescue_file(LiveFile& file) {
     if (!kept) {
         return failure(std::move(kept.error()));
     }
-    std::fprintf(stderr,
-                 "forebay-mount: %s was changed by somebody else: the bytes that were written to "
-                 "it are in %s. Compare the two.\n",
-                 file.path.c_str(), kept->c_str());
+    forebay::report(
+        "forebay-mount",
+        fmt::format("{} was changed by somebody else: the bytes that were written to it are in "
+                    "{}. Compare the two.",
+                    file.path, *kept));
     ++file.rescues;
     detach(file);
     file.closed_status.reset();

@@ -3,9 +3,9 @@
 // for all of them.
 #include "tier/live/live_tier.hpp"
 
+#include "foundation/base/report.hpp"
 #include "tier/mover/copy_range.hpp"
 
-#include <cstdio>
 #include <fmt/format.h>
 #include <string>
 #include <utility>
@@ -14,9 +14,7 @@ namespace forebay::tier {
 
 namespace {
 
-void say(const std::string& message) {
-    std::fprintf(stderr, "forebay-mount: %s\n", message.c_str());
-}
+void say(const std::string& message) { forebay::report("forebay-mount", message); }
 
 }  // namespace
 

@@ -3,6 +3,7 @@
 #include "tier/live/live_tier.hpp"
 
 #include "foundation/base/error_number.hpp"
+#include "foundation/base/report.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "storage/transfer/gate.hpp"
 #include "tier/policy/peer_wait.hpp"
@@ -10,7 +11,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <fmt/format.h>
 #include <functional>
 #include <sys/stat.h>
@@ -24,9 +24,7 @@ namespace {
 constexpr auto peer_look_every = std::chrono::milliseconds{50};
 constexpr auto hear_every = std::chrono::milliseconds{100};
 
-void report(const std::string& message) {
-    std::fprintf(stderr, "forebay-mount: %s\n", message.c_str());
-}
+void report(const std::string& message) { forebay::report("forebay-mount", message); }
 
 // Announces once that this thread waits, and at the end that it does not any more.
 class LongWait {

@@ -3,6 +3,7 @@
 
 #include "foundation/base/error_number.hpp"
 #include "foundation/base/folder_path.hpp"
+#include "foundation/base/report.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "foundation/kernel/descriptor_names.hpp"
 #include "tier/catalogue/redo.hpp"
@@ -11,7 +12,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <string_view>
@@ -24,9 +24,7 @@ namespace forebay::tier {
 
 namespace {
 
-void tell(const std::string& message) {
-    std::fprintf(stderr, "forebay-mount: %s\n", message.c_str());
-}
+void tell(const std::string& message) { forebay::report("forebay-mount", message); }
 
 }  // namespace
 

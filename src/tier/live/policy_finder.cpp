@@ -1,11 +1,11 @@
 // Extended attributes of the folders on the way up.
 #include "tier/live/policy_finder.hpp"
 
+#include "foundation/base/report.hpp"
 #include "foundation/kernel/calls.hpp"
 
 #include <array>
 #include <cerrno>
-#include <cstdio>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/xattr.h>
@@ -81,8 +81,8 @@ std::optional<FolderPolicy> PolicyFinder::own_policy(const std::string& folder) 
     }
     auto policy = parse_policy({text.data(), static_cast<std::size_t>(bytes)});
     if (!policy) {
-        std::fprintf(stderr, "forebay-mount: %s (It is the policy of %s.)\n",
-                     policy.error().message.c_str(), folder.c_str());
+        forebay::report("forebay-mount", fmt::format("{} (It is the policy of {}.)",
+                                                     policy.error().message, folder));
         return std::nullopt;
     }
     return std::move(*policy);

@@ -3,12 +3,12 @@
 #include "tier/live/live_tier.hpp"
 
 #include "foundation/base/folder_path.hpp"
+#include "foundation/base/report.hpp"
 #include "tier/posix/tiered_file.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstdio>
 #include <fmt/format.h>
 #include <utility>
 
@@ -362,10 +362,11 @@ std::int64_t LiveTier::finish() {
     std::vector<ListedReplica> left = list_.all_waiting();
     std::ranges::sort(left, {}, &ListedReplica::path);
     for (const ListedReplica& one : left) {
-        std::fprintf(stderr,
-                     "forebay-mount: %s is not moved: its bytes are in fast storage. Move them "
-                     "with `forebay tier finish`.\n",
-                     one.path.c_str());
+        forebay::report(
+            "forebay-mount",
+            fmt::format("{} is not moved: its bytes are in fast storage. Move them with "
+                        "`forebay tier finish`.",
+                        one.path));
     }
     return std::ssize(left) + (cannot_list_ ? 1 : 0);  // the finder has told why
 }

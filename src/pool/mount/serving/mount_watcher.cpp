@@ -3,6 +3,7 @@
 // that a node or a job that was suspended as a whole does not count as a server that was stopped.
 #include "pool/mount/serving/mount_watcher.hpp"
 
+#include "foundation/base/report.hpp"
 #include "foundation/kernel/newer_calls.hpp"
 #include "pool/mount/serving/mounted_path.hpp"
 
@@ -10,7 +11,6 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -117,14 +117,12 @@ void WatchProcess::end_server() const {
         ::kill(process_, SIGKILL);
     }
     const bool ended = is_readable(server_.get(), death_ms);
-    std::fputs(fmt::format("forebay-mount: ended the mount over {} (its server did not run for {} "
-                           "s). {}\n",
-                           order_.path, order_.stopped_max.count(),
-                           aborted || ended
-                               ? "The directory below is back; pool_mount_timeout allows more."
-                               : fmt::format("Have root write 1 to {}.", abort_file(connection)))
-                   .c_str(),
-               stderr);
+    report("forebay-mount",
+           fmt::format("ended the mount over {} (its server did not run for {} s). {}", order_.path,
+                       order_.stopped_max.count(),
+                       aborted || ended
+                           ? "The directory below is back; pool_mount_timeout allows more."
+                           : fmt::format("Have root write 1 to {}.", abort_file(connection))));
 }
 
 bool WatchProcess::has_deposits() const noexcept {
@@ -152,11 +150,10 @@ void WatchProcess::wait_until_drained() const {
         }
     }
     if (left <= 0) {
-        std::fputs(fmt::format("forebay-mount: files below {} are older than what was written to "
-                               "them (the pool still drains). Wait for `forebay pool drain`.\n",
-                               order_.path)
-                       .c_str(),
-                   stderr);
+        report("forebay-mount",
+               fmt::format("files below {} are older than what was written to them (the pool still "
+                           "drains). Wait for `forebay pool drain`.",
+                           order_.path));
     }
 }
 
