@@ -15,6 +15,7 @@ import pytest
 
 from suite import mounted as mo
 from suite.command import FOREBAY, environment
+from suite.tiers import TOOL
 from suite.verdict import ensure
 
 pytestmark = mo.needs_mount
@@ -109,6 +110,9 @@ def test_no_message_has_a_name_that_steers_the_terminal(places: Places) -> None:
     for text in (said, log):
         ensure(f"{places.folder}/{SHOWN} is not moved" in text, repr(text))
         ensure(all(line.isprintable() for line in text.splitlines()), repr(text))
+    words = ("stat", str(places.fast), str(places.folder), str(places.folder / STEERS))
+    said = mo.run_in(Path("/"), str(TOOL), *words).stdout
+    ensure(f"{places.folder}/{SHOWN}: replica" in said, repr(said))
 
 
 def test_what_is_left_is_finished(places: Places) -> None:

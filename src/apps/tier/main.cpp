@@ -5,6 +5,7 @@
 // Looks after a fast place by hand, while no daemon has it. FAST is its folder, GLOBAL that of the
 // parallel file system. Exit status: 0 done, 1 not done, 2 wrong arguments.
 #include "foundation/base/counted.hpp"
+#include "foundation/base/printable.hpp"
 #include "foundation/base/report.hpp"
 #include "tier/catalogue/replica_state.hpp"
 #include "tier/tool/tier_session.hpp"
@@ -20,6 +21,7 @@ namespace {
 
 using forebay::counted;
 using forebay::Error;
+using forebay::printable;
 using forebay::Result;
 using forebay::tier::TierSession;
 using Words = std::span<char* const>;
@@ -83,7 +85,7 @@ Result<void> print_place(TierSession& session, const std::string& path) {
                           place->marker->generation,
                           place->marker->owner == place->owner ? "this place" : "another place")
             : "none";
-    std::puts(fmt::format("{}: replica {}; marker {}", path, replica, marker).c_str());
+    std::puts(fmt::format("{}: replica {}; marker {}", printable(path), replica, marker).c_str());
     return {};
 }
 
@@ -107,7 +109,9 @@ int check(TierSession& session) {
     int status = done;
     for (const auto& one : *found) {
         if (!one.kept_in.empty()) {
-            std::puts(fmt::format("{}: its bytes are in {}", one.path, one.kept_in).c_str());
+            std::puts(
+                fmt::format("{}: its bytes are in {}", printable(one.path), printable(one.kept_in))
+                    .c_str());
         }
         if (one.obstacle) {
             status = fail(*one.obstacle);
