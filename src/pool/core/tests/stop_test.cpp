@@ -1,10 +1,11 @@
 // Suspends a client at every step of an operation, for a moment or for an hour, while the daemon
 // shuts down or a file leaves. Acknowledged writes are in the file, nobody hangs, and nobody waits
 // for a client that does not come back (docs/decisions/0037).
-#include "pool/core/tests/pool_check.hpp"
+#include "pool/core/tests/crash_check.hpp"
 #include "pool/core/tests/slow_writer_check.hpp"
 
 #include <gtest/gtest.h>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,12 +31,19 @@ public:
         Then then = Then::stop;
         std::int64_t for_ns = 0;
         PoolOptions pool{};
+        std::size_t segments = 0;  // of the journal; 0: there is none
     };
 
     Suspended(const What& what, std::int64_t step)
         : what_{what},
           node{{.seed = 1 + static_cast<std::uint64_t>(step), .quiet_ns_max = 2 * long_ns},
-               what.pool} {
+               what.pool,
+               {.background_io = what.segments > 0 ? NodeOptions::BackgroundIo::slow
+                                                   : NodeOptions::BackgroundIo::at_once,
+                .journal = begin_journal()}} {
+        if (journal_) {
+            journal_->join(node.world());
+        }
         node.world().suspend("victim", step, what.for_ns);
     }
 
@@ -79,6 +87,7 @@ public:
 
 private:
     const What& what_;
+    std::optional<MemoryJournal> journal_;
 
 public:
     Node node;
@@ -87,6 +96,16 @@ public:
 private:
     static constexpr std::int64_t neighbours_at = 64 << 20;
 
+    JournalWriter* begin_journal() {
+        if (what_.segments == 0) {
+            return nullptr;
+        }
+        journal_.emplace(MemoryJournal::Options{
+            .segment_bytes = 1 << 18,
+            .segments_max = what_.segments,
+            .write_ns = [](adapters::MemoryWorld&) { return std::int64_t{200'000}; }});
+        return journal_->start();
+    }
     void bring_about(NodeClient& self) {
         if (what_.then == Then::leave) {
             const FileId id = self.open(file, AccessMode::write);
@@ -106,6 +125,11 @@ private:
         }
     }
     void judge() {
+        if (journal_) {
+            EXPECT_TRUE(node.pool().finish_journal()) << "a replay would write to the file again";
+            EXPECT_EQ(node.pool().journal_error(), 0);
+            EXPECT_TRUE(journal_->disk().segments().empty());
+        }
         for (const auto& [offset, bytes] : promised_) {
             const Extent range{Offset{offset}, Length{static_cast<std::int64_t>(bytes.size())}};
             EXPECT_TRUE(same(file.get(range), bytes)) << "at " << offset;
@@ -213,6 +237,7 @@ struct Kind {
     Suspended::Body body;
     std::int64_t steps_least;
     PoolOptions pool{};
+    std::size_t segments = 0;
 };
 
 const std::vector<Kind>& kinds() {
@@ -230,6 +255,17 @@ const std::vector<Kind>& kinds() {
         {"loans", loans, 15, {.cap_bytes = 256 << 20}},
         {"reads", reads, 15},
         {"opens and closes", opens_and_closes, 10},
+        // A write is acknowledged when the journal has it (LogWriter::make_durable).
+        {"deposits with a journal",
+         [](auto& s, auto& self) { deposits(s, self, 1000); },
+         15,
+         {},
+         20},
+        {"deposits that wait for the journal",
+         [](auto& s, auto& self) { deposits(s, self, 90'000); },
+         15,
+         {.cap_bytes = 16 << 20},
+         2},
     };
     return all;
 }
@@ -237,7 +273,10 @@ const std::vector<Kind>& kinds() {
 TEST(Stop, WhoIsSuspendedForAMomentLosesNothing) {
     for (const Kind& kind : kinds()) {
         SCOPED_TRACE(kind.name);
-        EXPECT_GT(suspend_everywhere({.body = kind.body, .for_ns = moment_ns, .pool = kind.pool}),
+        EXPECT_GT(suspend_everywhere({.body = kind.body,
+                                      .for_ns = moment_ns,
+                                      .pool = kind.pool,
+                                      .segments = kind.segments}),
                   kind.steps_least);
     }
 }
@@ -245,7 +284,10 @@ TEST(Stop, WhoIsSuspendedForAMomentLosesNothing) {
 TEST(Stop, WhoIsSuspendedForAnHourIsNotWaitedForAndLosesNothing) {
     for (const Kind& kind : kinds()) {
         SCOPED_TRACE(kind.name);
-        EXPECT_GT(suspend_everywhere({.body = kind.body, .for_ns = hour_ns, .pool = kind.pool}),
+        EXPECT_GT(suspend_everywhere({.body = kind.body,
+                                      .for_ns = hour_ns,
+                                      .pool = kind.pool,
+                                      .segments = kind.segments}),
                   kind.steps_least);
     }
 }
@@ -256,7 +298,8 @@ TEST(Stop, AFileLeavesWithoutWaitingForWhoIsSuspended) {
         EXPECT_GT(suspend_everywhere({.body = kind.body,
                                       .then = Suspended::Then::leave,
                                       .for_ns = long_ns,
-                                      .pool = kind.pool}),
+                                      .pool = kind.pool,
+                                      .segments = kind.segments}),
                   kind.steps_least);
     }
 }
