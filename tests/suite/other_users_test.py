@@ -267,8 +267,8 @@ def test_a_planted_journal_of_a_probing_removes_nothing(place: Path) -> None:
     mine = new_file(place / "mine", text)
     journal = shared / "scratch.toml.journal"
     words = ("probe", "--clean", "-o", shared / "scratch.toml")
-    for planted in (lambda: new_file(journal, text), lambda: new_link(journal, mine)):
-        of_a_stranger(planted())
+    for is_link in (False, True):
+        of_a_stranger(new_link(journal, mine) if is_link else new_file(journal, text))
         done = forebay(*words, cwd=place)
         ensure(done.returncode == 1 and "another user's" in done.stderr, f"{done}")
         ensure(victim.is_dir(), "it was removed")
@@ -296,7 +296,7 @@ def test_on_each_node_the_daemon_is_started_in_a_folder_of_the_users_own_only(pl
     daemon.chmod(0o755)
 
     def started_in(folder: Path) -> subprocess.CompletedProcess[str]:
-        words = ["/bin/sh", "-c", task_text(), daemon, folder / "pool", "2", "0"]
+        words = ["/bin/sh", "-c", task_text(), str(daemon), str(folder / "pool"), "2", "0"]
         return subprocess.run(
             words, env=environment(SLURM_PROCID="1"), capture_output=True, text=True, check=False
         )
