@@ -11,6 +11,7 @@ import contextlib
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,8 @@ from storm.field import NotHereError
 
 BYTES = 512 << 20
 LOOP_DEVICES = Path("/dev/loop-control")
+BUSY_SECONDS_MAX = 10.0
+LOOK_SECONDS = 0.02
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,9 +81,15 @@ def disk(folder: Path) -> Iterator[Disk]:
 
 
 def _do(*words: str | Path) -> str:
-    done = subprocess.run(
-        [str(word) for word in words], capture_output=True, text=True, check=False
-    )
-    if done.returncode != 0:
-        raise Failed(f"no disk that loses its power: {words[0]} says {done.stderr.strip()}")
-    return done.stdout.strip()
+    """The output of a command. A device that is busy is tried again: another mount namespace may
+    have a copy of what is mounted (tools/ci/storm.sh has one of its own)."""
+    end = time.monotonic() + BUSY_SECONDS_MAX
+    while True:
+        done = subprocess.run(
+            [str(word) for word in words], capture_output=True, text=True, check=False
+        )
+        if done.returncode == 0:
+            return done.stdout.strip()
+        if "busy" not in done.stderr or time.monotonic() > end:
+            raise Failed(f"no disk that loses its power: {words[0]} says {done.stderr.strip()}")
+        time.sleep(LOOK_SECONDS)
