@@ -11,7 +11,13 @@ from typing import Any
 import pytest
 
 from forebay.common.files.output_files import OutputFiles
-from forebay.common.model.errors import LayoutError, PoolError, PoolStartError, SetupError
+from forebay.common.model.errors import (
+    LayoutError,
+    MountRefusedError,
+    PoolError,
+    PoolStartError,
+    SetupError,
+)
 from forebay.common.model.launcher import Flavour
 from forebay.common.model.program import Family, Linkage, ProgramFacts
 from forebay.common.model.record import Record, RunRecord
@@ -349,6 +355,7 @@ class ImaginedPools:
     listens: bool = False
     limit: str | None = None
     no_mount: str | None = None
+    mount_refused: str | None = None
     limited: str | None = None
     also: tuple[Path, ...] = ()
     complaints: tuple[str, ...] = ()
@@ -402,6 +409,7 @@ class ImaginedPools:
     def mount(
         self, paths: Sequence[Path], choice: MountChoice, *, socket: Path, folder: Path
     ) -> PoolMount:
+        self._refuse()
         self.log.append("mount privately" if choice.is_private else "mount")
         return self
 
@@ -413,7 +421,12 @@ class ImaginedPools:
         return self.complaints
 
     def mount_detached(self, paths: Sequence[Path], choice: MountChoice, *, socket: Path) -> None:
+        self._refuse()
         self.log.append("mount")
+
+    def _refuse(self) -> None:
+        if self.mount_refused:
+            raise MountRefusedError(self.mount_refused)
 
     def usual_socket(self) -> Path:
         return Path("/run/user/pool")

@@ -5,7 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from forebay.common.model.errors import PoolError, PoolStartError, UsageError
+from forebay.common.model.errors import (
+    MountRefusedError,
+    PoolError,
+    UsageError,
+)
 from forebay.machine_ports import World
 from forebay.pool.model.mounting import MountChoice
 from forebay.pool.model.pool import PoolEnd
@@ -85,6 +89,43 @@ def test_where_nothing_can_be_mounted_require_starts_nothing(make_world: MakeWor
         plan_run(request("require"), make_world(pools={"no_mount": OBSTACLE}))
 
 
+REFUSED = "cannot mount over /x (it has the sticky bit). Choose another."
+
+
+def test_mounts_that_are_refused_at_the_start_are_done_without_by_auto(
+    make_world: MakeWorld,
+) -> None:
+    world, noted = make_world(pools={"mount_refused": REFUSED}), Noted()
+    report = carry_out(plan_run(request("auto"), world), world, progress=noted)
+    assert report.status == 0
+    assert [one.startswith(REFUSED) for one in noted.notes] == [True]
+    assert noted.notes == list(report.told)
+    assert report.warnings[-1:] == report.told
+    ((_, environment),) = world.processes.started  # type: ignore[attr-defined]
+    assert CAPTURE in environment["LD_PRELOAD"]
+    assert environment["FOREBAY_POOL_PATHS"]
+    log = world.pools.log  # type: ignore[attr-defined]
+    assert log == ["room", "start", "finish", "start", "program started", "finish", "remove"]
+
+
+def test_mounts_that_are_refused_at_the_start_start_nothing_by_require(
+    make_world: MakeWorld,
+) -> None:
+    world = make_world(pools={"mount_refused": REFUSED})
+    with pytest.raises(MountRefusedError, match="sticky bit"):
+        carry_out(plan_run(request("require"), world), world)
+    assert not world.processes.started  # type: ignore[attr-defined]
+
+
+def test_a_pool_that_stays_does_without_refused_mounts_by_auto(make_world: MakeWorld) -> None:
+    world = make_world(pools={"mount_refused": REFUSED})
+    overrides = (Override("pool_mount", "auto"),)
+    started = start_pool(StartRequest(paths=(Path(),), overrides=overrides), world)
+    assert CAPTURE in started.variables["LD_PRELOAD"]
+    assert "FOREBAY_POOL_PATHS" in started.variables
+    assert [one.startswith(REFUSED) for one in started.warnings] == [True]
+
+
 def test_several_nodes_are_not_mounted(make_world: MakeWorld) -> None:
     world = make_world(environment={"SLURM_NNODES": "3"})
     with pytest.raises(UsageError, match="several nodes"):
@@ -141,7 +182,7 @@ class Stopping:
 
 
 @pytest.mark.parametrize("dead", [False, True])
-@pytest.mark.parametrize("error", [PoolStartError("cannot mount"), KeyboardInterrupt()])
+@pytest.mark.parametrize("error", [MountRefusedError("cannot mount"), KeyboardInterrupt()])
 def test_a_daemon_that_stays_ran_on_where_its_mount_was_interrupted(
     make_world: MakeWorld,
     monkeypatch: pytest.MonkeyPatch,

@@ -166,6 +166,22 @@ def test_a_user_is_told_why_a_directory_cannot_be_mounted_over(user: OrdinaryUse
 
 
 @needs_root
+def test_a_run_that_fusermount3_refuses_was_not_started_by_auto(user: OrdinaryUser) -> None:
+    sticky = user.new_folder("sticky")
+    os.chown(sticky, 0, 0)
+    sticky.chmod(0o1777)
+    summary = user.folder / "summary.json"
+    words: list[str | Path] = [*user.forebay, "run", "--pool", sticky, "--summary", summary]
+    words += ["--set", "pool_mount=auto", "--format", "json", "--"]
+    done = user.run(*words, user.python, "-c", mo.CAPTURED, within=sticky)
+    told = json.loads(summary.read_text())
+    refused = [one for one in told["warnings"] if "sticky bit" in one and "captured" in one]
+    ensure(len(refused) == 1 and refused[0] in done.stderr, done.stderr)
+    ensure(told["pool"]["taken"] == 1 << 20 and told["pool"]["arrived"], told["pool"])
+    ensure((sticky / "out").read_bytes() == b"x" * (1 << 20), "not all is there")
+
+
+@needs_root
 def test_a_user_is_told_what_fusermount3_refuses(user: OrdinaryUser) -> None:
     sticky = user.new_folder("sticky")
     os.chown(sticky, 0, 0)

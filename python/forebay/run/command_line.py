@@ -247,7 +247,7 @@ def _progress(*, has_pool: bool) -> Progress | None:
 
 
 def _show(report: RunReport, options: RunOptions, *, told: Sequence[str]) -> None:
-    """Prints the summary, or writes it to its file. `told` are the warnings that were printed."""
+    """Prints the summary, or writes it to its file. `told` are warnings that are known already."""
     from forebay.common.report.output import json_line
     from forebay.run.report.summary import as_json, as_text
 
@@ -255,7 +255,8 @@ def _show(report: RunReport, options: RunOptions, *, told: Sequence[str]) -> Non
     if options.form is Format.JSON:
         text = json_line(as_json(report))
     else:
-        text = as_text(report, told=told if summary is None else (), with_legend=options.verbose)
+        known = (*told, *report.told) if summary is None else ()
+        text = as_text(report, told=known, with_legend=options.verbose)
     _print_or_write(text, summary)
 
 

@@ -80,6 +80,10 @@ class PoolStartError(ForebayError):
     exit_code = 125
 
 
+class MountRefusedError(PoolStartError):
+    """The folders of a pool cannot be mounted over; the program was not started either."""
+
+
 class RescueError(ForebayError):
     """The bytes of a rescue file cannot be written to their file."""
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from forebay.common.files.servers import ending_with_parent, is_ready, start_mount
-from forebay.common.model.errors import PoolStartError
+from forebay.common.model.errors import MountRefusedError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.newer_python import zip_of
 from forebay.pool.files.daemon_start import death_of, messages_in
@@ -95,7 +95,7 @@ class LocalMounts:
 def mount_over(
     program: Path, paths: Sequence[Path], socket: Path, folder: Path, choice: MountChoice
 ) -> LocalMounts:
-    """Mounts that end when this process dies. Raises PoolStartError if one of them fails."""
+    """Mounts that end when this process dies. Raises MountRefusedError if one of them fails."""
     start = MountStart(
         program=program,
         socket=socket,
@@ -106,7 +106,7 @@ def mount_over(
 
 
 def mount_detached(program: Path, paths: Sequence[Path], socket: Path, choice: MountChoice) -> None:
-    """Mounts that end when the daemon does. Raises PoolStartError if one of them fails."""
+    """Mounts that end when the daemon does. Raises MountRefusedError if one of them fails."""
     _mounted(MountStart(program=program, socket=socket, choice=choice), paths)
 
 
@@ -117,7 +117,7 @@ def _mounted(start: MountStart, paths: Sequence[Path]) -> Sequence[Served]:
             said = _said(start.socket)
             processes.append(_start(start, path, processes[0].pid if processes else None))
             if not is_ready(processes[-1], _READY_SECONDS_MAX):
-                raise PoolStartError(_reason(path, start.socket, since=said))
+                raise MountRefusedError(_reason(path, start.socket, since=said))
     except BaseException:
         _end(processes)
         raise
@@ -155,7 +155,7 @@ def _start(start: MountStart, path: Path, first: int | None) -> Served:
             words = [str(start.program), *_options(start, first), str(path)]
             return start_mount(words, errors, start.prepare)
     except OSError as error:
-        raise PoolStartError(
+        raise MountRefusedError(
             f"cannot mount over {path} ({error.filename or start.program}: {error.strerror}). "
             "`forebay doctor` looks at the installation."
         ) from error

@@ -7,11 +7,10 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
-from forebay.common.model.errors import PoolError, PoolStartError, UsageError
+from forebay.common.model.errors import MountRefusedError, PoolError, PoolStartError, UsageError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.launcher import PRELOAD_VARIABLE, compose_preload, preload_without
 from forebay.machine_ports import World
-from forebay.pool.model.mounting import MountChoice
 from forebay.pool.model.place import (
     ENABLED_SETTING,
     LIBRARY_PREFIX,
@@ -26,7 +25,13 @@ from forebay.pool.model.place import (
 from forebay.pool.model.pool import PoolEnd, PoolFile, PoolStatus
 from forebay.pool.use_case.batch_job import with_job_end
 from forebay.pool.use_case.ports import PoolSession, Progress, Silent
-from forebay.pool.use_case.run_pool import check_locked, checked_paths, plan_mount
+from forebay.pool.use_case.run_pool import (
+    MountPlan,
+    captured_instead,
+    check_locked,
+    checked_paths,
+    plan_mount,
+)
 from forebay.settings.model.given import SETTINGS_VARIABLE, Override
 from forebay.settings.model.resolution import site_variables
 from forebay.settings.model.table import missing_units
@@ -107,7 +112,7 @@ def start_pool(request: StartRequest, world: World) -> Started:
         raise PoolStartError(why)
     mount = plan_mount(paths, effective, 1, world)
     stub = str(world.libraries.find().stub)
-    libraries = stub if mount.mounts and not mount.captures else f"{stub}:{world.pools.library()}"
+    capture = world.pools.library() if mount.captures or not mount.is_required else None
     process = world.pools.start_detached(
         PoolPlace(
             socket=socket,
@@ -119,6 +124,8 @@ def start_pool(request: StartRequest, world: World) -> Started:
             folder=world.folder,
         )
     )
+    mount = _mounted(paths, mount, socket, world)
+    libraries = f"{stub}:{capture}" if mount.captures else stub
     variables = {
         SOCKET_VARIABLE: str(socket),
         PATHS_VARIABLE: paths_text(paths),
@@ -128,7 +135,6 @@ def start_pool(request: StartRequest, world: World) -> Started:
     if mount.mounts is not None:
         if not mount.captures:
             del variables[PATHS_VARIABLE]
-        _mount(paths, mount.mounts, socket, world)
         limit = world.pools.mount_limit()
         warnings += (_STANDS_BELOW, *((limit,) if limit else ()))
     if mount.warning:
@@ -138,13 +144,20 @@ def start_pool(request: StartRequest, world: World) -> Started:
     )
 
 
-def _mount(paths: tuple[Path, ...], choice: MountChoice, socket: Path, world: World) -> None:
+def _mounted(paths: tuple[Path, ...], mount: MountPlan, socket: Path, world: World) -> MountPlan:
+    """Mounts as planned. Returns the plan, or one without mounts if they are refused and not
+    required; ends the daemon if it raises anything."""
+    if mount.mounts is None:
+        return mount
     try:
-        world.pools.mount_detached(paths, choice, socket=socket)
-    except BaseException:
+        world.pools.mount_detached(paths, mount.mounts, socket=socket)
+    except BaseException as error:
+        if isinstance(error, MountRefusedError) and not mount.is_required:
+            return MountPlan(warning=captured_instead(error))
         with contextlib.suppress(PoolError):  # the daemon has died: the reason is told already
             world.pools.connect(socket).stop(Silent())
         raise
+    return mount
 
 
 def socket_of(given: Path | None, world: World, *, started: bool = True) -> Path:

@@ -119,7 +119,7 @@ class Pools(Protocol):
         self, paths: Sequence[Path], choice: MountChoice, *, socket: Path, folder: Path
     ) -> PoolMount:
         """Mounts over the paths, for the daemon at `socket`, until this process dies. Raises
-        PoolStartError with the reason."""
+        MountRefusedError with the reason."""
 
     def mount_detached(self, paths: Sequence[Path], choice: MountChoice, *, socket: Path) -> None:
         """As `mount`, but the mounts last until the daemon ends."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forebay.common.model.errors import UsageError
+from forebay.common.model.errors import MountRefusedError, UsageError
 from forebay.common.model.frozen import frozen
 from forebay.pool.model.mounting import MountChoice
 from forebay.pool.model.place import (
@@ -196,11 +196,13 @@ class MountPlan:
 
     mounts: MountChoice | None = None
     warning: str | None = None
+    is_required: bool = True
+    """Whether nothing is started where the mounts are refused; else programs are captured."""
 
     @property
     def captures(self) -> bool:
-        """Whether the paths are mounted over, and programs are captured nevertheless."""
-        return self.mounts is not None and self.mounts.captures
+        """Whether programs are captured: nothing is mounted over, or they are in the mount, too."""
+        return self.mounts is None or self.mounts.captures
 
 
 def plan_mount(
@@ -232,7 +234,11 @@ def plan_mount(
     several = "the pool of several nodes cannot be mounted yet" if nodes > 1 else None
     obstacle = several or world.pools.mount_obstacle(paths, choice)
     if obstacle is None:
-        return MountPlan(mounts=choice, warning=_past_mounts(paths, world))
+        return MountPlan(
+            mounts=choice,
+            warning=_past_mounts(paths, world),
+            is_required=told == MOUNT_REQUIRED,
+        )
     if told == MOUNT_REQUIRED:
         raise UsageError(
             f"cannot mount over the pool's paths ({obstacle}). Say `--set pool_mount=auto` to have "
@@ -241,6 +247,14 @@ def plan_mount(
     return MountPlan(
         warning=f"nothing is mounted over the pool's paths ({obstacle}): programs are captured, as "
         "far as they can be. `--set pool_mount=never` says so without this message."
+    )
+
+
+def captured_instead(refusal: MountRefusedError) -> str:
+    """The warning where mounts that are not required were refused when they were started."""
+    return (
+        f"{refusal} Nothing is mounted over the pool's paths: programs are captured, as far as "
+        "they can be. `--set pool_mount=never` says so without this message."
     )
 
 
@@ -326,7 +340,8 @@ def run_through(
     wanted.
 
     The status is the program's, or, if that is 0, says whether bytes were lost or were less durable
-    than requested. If it raises PoolStartError, nothing was started."""
+    than requested. If it raises PoolStartError, nothing was started; MountRefusedError, that the
+    daemon has ended again."""
     if pool is None:
         return program(environment, None, None, _as_it_is), None
     known = with_job_end(environment, world.processes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -101,6 +102,9 @@ class RunPlan:
     """The reason if nothing can be recorded: a launcher or a pool around this run. Else None."""
     command: tuple[str, ...] = ()
     """The user's words, without the options that were added for the launcher."""
+    without_mounts: RunPlan | None = None
+    """The plan by which programs are captured where the mounts are refused; None if there are none,
+    or if they are required."""
 
 
 def _mount_plan(
@@ -134,7 +138,6 @@ def plan_run(request: RunRequest, world: RunWorld) -> RunPlan:
     kept = _record_to_keep(request, world, effective)
     if request.summary is not None:
         _check_output("summary", world.folder / request.summary, world)
-    library = str(world.libraries.find().stub)
     line = _line(request.command, world)
     programs = _programs(line, world)
     warnings = (
@@ -152,30 +155,16 @@ def plan_run(request: RunRequest, world: RunWorld) -> RunPlan:
         paths = () if inside.has_no_pool else paths
         warnings = (inside.reason, *warnings) if inside.is_told else warnings
     mount = _mount_plan(request, paths, effective, on.nodes, world)
-    warnings += (mount.warning,) if mount.warning else ()
-    captured = paths and (mount.captures or not mount.mounts)
-    through: dict[str, str] = {}
-    all_see_deposits = mount.mounts or all(one.is_captured for one in programs)
-    if captured and line.launcher_at is None and not all_see_deposits:
-        through = {_DURABILITY_VARIABLE: _THROUGH}  # so none are made
-        warnings += (_THROUGH_WARNING,)
-    if captured and not (
-        line.launcher_at is None and any(one.is_of_other_libc for one in programs)
-    ):
-        library += f":{world.pools.library()}"
-    warnings += _pool_warnings(request.command, world, on.nodes) if paths else ()
-    library = f"{io_ranks.library}:{library}" if io_ranks else library
+    preload = _preload(line, programs, paths, mount, world)
+    instead = mount if mount.is_required else MountPlan()
+    captured = _preload(line, programs, paths, instead, world)
+    told = _pool_warnings(request.command, world, on.nodes) if paths else ()
     # These come last, since they create folders, which a failed plan must not leave behind.
     pool = _pool_plan(paths, on, mount, world)
     record = kept or _temporary_record(world)
-    variables = {**_variables(request, world, settings_file, record, effective), **through}
-    variables.update(io_ranks.variables if io_ranks else {})
-    forwarding = Forwarding(
-        library=library,
-        preload=compose_preload(library, world.environment.get(PRELOAD_VARIABLE)),
-        variables={**variables, **(pool.variables if pool else {})},
-    )
-    return RunPlan(
+    variables = _variables(request, world, settings_file, record, effective)
+    forwarding = _forwarding(variables, preload, pool, io_ranks, world)
+    plan = RunPlan(
         words=_words(line, forwarding, world),
         environment=_environment(world.environment, forwarding, line.launcher),
         record=record,
@@ -184,12 +173,76 @@ def plan_run(request: RunRequest, world: RunWorld) -> RunPlan:
         launcher=line.launcher,
         programs=programs,
         is_enabled=is_enabled,
-        warnings=warnings,
+        warnings=(*warnings, *preload.warnings, *told),
         pool=pool,
         io_ranks=io_ranks,
         ranks=_ranks(line, world),
         inside=inside.reason if inside else None,
         command=request.command,
+    )
+    if mount.is_required or pool is None:
+        return plan
+    pool = replace(pool, mounts=None)
+    forwarding = _forwarding(variables, captured, pool, io_ranks, world)
+    without = replace(
+        plan,
+        words=_words(line, forwarding, world),
+        environment=_environment(world.environment, forwarding, line.launcher),
+        warnings=(*warnings, *captured.warnings, *told),
+        pool=pool,
+    )
+    return replace(plan, without_mounts=without)
+
+
+@frozen
+class _Preload:
+    """Our libraries that a program preloads, separated by colons, the variables that go with them,
+    and warnings."""
+
+    libraries: str
+    variables: Mapping[str, str] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+def _preload(
+    line: _Line,
+    programs: Sequence[ProgramFacts],
+    paths: tuple[Path, ...],
+    mount: MountPlan,
+    world: RunWorld,
+) -> _Preload:
+    stub = str(world.libraries.find().stub)
+    warnings = (mount.warning,) if mount.warning else ()
+    if not paths or not mount.captures:
+        return _Preload(libraries=stub, warnings=warnings)
+    is_direct = line.launcher_at is None
+    all_see_deposits = mount.mounts or all(one.is_captured for one in programs)
+    is_through = is_direct and not all_see_deposits
+    is_of_other_libc = is_direct and any(one.is_of_other_libc for one in programs)
+    return _Preload(
+        libraries=stub if is_of_other_libc else f"{stub}:{world.pools.library()}",
+        variables={_DURABILITY_VARIABLE: _THROUGH} if is_through else {},  # so none are made
+        warnings=(*warnings, *((_THROUGH_WARNING,) if is_through else ())),
+    )
+
+
+def _forwarding(
+    variables: Mapping[str, str],
+    preload: _Preload,
+    pool: PoolPlan | None,
+    io_ranks: IoRanksPlan | None,
+    world: RunWorld,
+) -> Forwarding:
+    libraries = f"{io_ranks.library}:{preload.libraries}" if io_ranks else preload.libraries
+    return Forwarding(
+        library=libraries,
+        preload=compose_preload(libraries, world.environment.get(PRELOAD_VARIABLE)),
+        variables={
+            **variables,
+            **preload.variables,
+            **(io_ranks.variables if io_ranks else {}),
+            **(pool.variables if pool else {}),
+        },
     )
 
 

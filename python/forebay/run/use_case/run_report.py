@@ -48,6 +48,8 @@ class RunReport:
     pool: PoolOutcome | None = None
     worlds: tuple[CutWorld, ...] = ()
     """The MPI worlds that had I/O ranks."""
+    told: tuple[str, ...] = ()
+    """Those of the warnings that the user was told when the program was started."""
 
 
 def reported(
