@@ -21,11 +21,16 @@ namespace forebay::mount {
 // The POSIX locks of one owner: they are held by an open file description (OFD locks) of the file
 // below.
 struct LockOwner {
-    OwnFd fd;
+    // Owned by this entry and by the requests of this owner that are under way: a close by another
+    // thread of the process (FLUSH) drops the locks meanwhile.
+    std::shared_ptr<const OwnFd> fd{};
     pid_t process = 0;  // reported by F_GETLK
 };
 
 struct FileUse {
+    // The owner has closed a descriptor of the file: it has no locks any more.
+    void drop_locks(std::uint64_t owner);
+
     // Held shared by a write to the file below while the daemon does not know the file, and alone
     // by whoever makes it known for a captured program: so none is under way then. Taken before
     // `mutex`.

@@ -155,15 +155,10 @@ int create(const FuseRequest& asked, fuse_ino_t parent, const char* name, mode_t
     return replied;
 }
 
-void drop_locks(FileUse& use, std::uint64_t owner) {
-    const std::scoped_lock lock{use.mutex};
-    use.locks.erase(owner);
-}
-
 // FLUSH: one of the descriptors that share the handle was closed.
 int flush(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file) {
     MountedInode& inode = asked.inode(number);
-    drop_locks(inode.use, file->lock_owner);
+    inode.use.drop_locks(file->lock_owner);
     return open_handle(file).deposited.load(std::memory_order_relaxed)
                ? asked.server.route().arrives(inode.use)
                : 0;
@@ -173,7 +168,7 @@ int release(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file) {
     MountedInode& inode = asked.inode(number);
     const std::unique_ptr<OpenHandle> gone{&open_handle(file)};
     for (const auto& [owner, locked] : gone->lockers) {
-        drop_locks(inode.use, owner);
+        inode.use.drop_locks(owner);
     }
     let_go(asked, inode, *gone);
     return 0;

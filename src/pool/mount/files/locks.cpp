@@ -26,33 +26,41 @@ OwnFd open_for_locks(const MountedInode& inode, const OpenHandle& handle) {
     return fd;
 }
 
-// The owner's descriptor below, which is opened at its first lock. Returns -1 and errno if that
-// fails.
-int lock_descriptor(MountedInode& inode, OpenHandle& handle, std::uint64_t owner, pid_t process) {
+// The owner's descriptor below, which is opened at its first lock. Null and errno if that fails.
+// Owned as FileUse says: it stays open as long as the caller has it.
+std::shared_ptr<const OwnFd> lock_descriptor(MountedInode& inode, OpenHandle& handle,
+                                             std::uint64_t owner, pid_t process) {
     {
         const std::scoped_lock lock{handle.mutex};
         handle.lockers[owner] = true;
     }
     const std::scoped_lock lock{inode.use.mutex};
     LockOwner& one = inode.use.locks[owner];
-    if (!one.fd.valid()) {
-        one = {open_for_locks(inode, handle), process};
+    if (one.fd == nullptr) {
+        OwnFd fd = open_for_locks(inode, handle);
+        if (!fd.valid()) {
+            const int error = errno;
+            inode.use.locks.erase(owner);
+            errno = error;
+            return nullptr;
+        }
+        one = {std::make_shared<const OwnFd>(std::move(fd)), process};
     }
-    return one.fd.get();
+    return one.fd;
 }
 
-// A duplicate, because the descriptor may be closed while a request waits for a lock by it. Shared
-// by copies of the waiting function.
+// A duplicate, because an interrupted request may be answered, and the descriptor closed, before it
+// is tried for the last time. Shared by copies of the waiting function.
 std::shared_ptr<OwnFd> doubled(int fd) {
     return std::make_shared<OwnFd>(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
 }
 
 int getlk(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file, struct flock* wanted) {
     MountedInode& inode = asked.inode(number);
-    const int fd = lock_descriptor(inode, open_handle(file), file->lock_owner,
-                                   fuse_req_ctx(asked.request)->pid);
+    const auto fd = lock_descriptor(inode, open_handle(file), file->lock_owner,
+                                    fuse_req_ctx(asked.request)->pid);
     wanted->l_pid = 0;
-    if (fd < 0 || ::fcntl(fd, F_OFD_GETLK, wanted) != 0) {
+    if (fd == nullptr || ::fcntl(fd->get(), F_OFD_GETLK, wanted) != 0) {
         return errno;
     }
     if (wanted->l_type != F_UNLCK) {
@@ -72,9 +80,9 @@ int getlk(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file, str
 int setlk(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file, struct flock* wanted,
           int waits) {
     MountedInode& inode = asked.inode(number);
-    const int fd = lock_descriptor(inode, open_handle(file), file->lock_owner,
-                                   fuse_req_ctx(asked.request)->pid);
-    if (fd < 0) {
+    auto fd = lock_descriptor(inode, open_handle(file), file->lock_owner,
+                              fuse_req_ctx(asked.request)->pid);
+    if (fd == nullptr) {
         return errno;
     }
     wanted->l_pid = 0;
@@ -82,11 +90,11 @@ int setlk(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file, str
         const int error = errno_of_call(::fcntl(by, F_OFD_SETLK, &lock));
         return error == EACCES ? EAGAIN : error;
     };
-    const int error = attempt(fd, *wanted);
+    const int error = attempt(fd->get(), *wanted);
     if (error != EAGAIN || waits == 0) {
         return error;
     }
-    asked.server.lock_waiter().wait(asked.request, [attempt, lock = *wanted, by = doubled(fd)] {
+    asked.server.lock_waiter().wait(asked.request, [attempt, lock = *wanted, by = std::move(fd)] {
         return attempt(by->get(), lock);
     });
     return replied;
@@ -107,6 +115,24 @@ int flock(const FuseRequest& asked, fuse_ino_t /*number*/, fuse_file_info* file,
 }
 
 }  // namespace
+
+// Where a request of the owner is under way, its entry stays: a thread that waits for a lock while
+// another one closes the file gets the lock later, and keeps it.
+void FileUse::drop_locks(std::uint64_t owner) {
+    const std::scoped_lock lock{mutex};
+    const auto found = locks.find(owner);
+    if (found == locks.end()) {
+        return;
+    }
+    if (found->second.fd.use_count() <= 1) {  // only lock_descriptor() makes more, under the mutex
+        locks.erase(found);
+        return;
+    }
+    struct flock all{};
+    all.l_type = F_UNLCK;
+    all.l_whence = SEEK_SET;
+    static_cast<void>(::fcntl(found->second.fd->get(), F_OFD_SETLK, &all));
+}
 
 void add_lock_operations(fuse_lowlevel_ops& table) {
     table.getlk = &answer<&getlk, fuse_ino_t, fuse_file_info*, struct flock*>;
