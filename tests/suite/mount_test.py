@@ -51,6 +51,22 @@ def test_every_call_gives_what_it_gives_below(mount: mo.Mounted, tmp_path: Path)
     ensure(not wrong, f"below and through the mount: {wrong}")
 
 
+def test_buffers_were_as_small_as_below(mount: mo.Mounted) -> None:
+    """A request for each 4 KiB of a stream, where the file system below prefers these."""
+    (mount.folder / "f").touch()
+    (mount.folder / "folder").mkdir()
+    found, below = (mount.folder / "f").stat(), mount.below("f").stat()
+    ensure(found.st_blksize == max(below.st_blksize, 128 << 10), f"{found}")
+    with (mount.folder / "f").open("wb") as stream:
+        ensure(os.fstat(stream.fileno()).st_blksize == found.st_blksize, "another answer")
+        stream.write(b"a" * (100 << 10))
+        ensure(mount.below("f").stat().st_size == 0, "it was written in small steps")
+    blocks = (mount.folder / "f").stat().st_blocks
+    ensure(blocks == mount.below("f").stat().st_blocks, "other blocks than below")
+    folders = [(one / "folder").stat().st_blksize for one in (mount.folder, mount.below(""))]
+    ensure(folders[0] == folders[1], f"{folders}")
+
+
 def test_trees_are_copied_and_unpacked(mount: mo.Mounted, tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     for number in range(200):

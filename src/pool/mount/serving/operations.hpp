@@ -67,5 +67,8 @@ inline OpenHandle& open_handle(const fuse_file_info* file) noexcept {
                           AnswerOrder order, fuse_entry_param& entry);
 // stat of the inode, with what the pool adds. Returns 0 or an errno.
 [[nodiscard]] int status_of(MountServer& server, MountedInode& inode, struct stat& status);
+// Raises st_blksize of a file, by which programs and libraries choose their buffers: each call is a
+// request here, which costs more than a call to most file systems below.
+void prefer_large_calls(struct stat& status) noexcept;
 
 }  // namespace forebay::mount

@@ -7,6 +7,7 @@
 
 #include "forebay_pool.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstddef>
@@ -31,7 +32,15 @@ int status_of(MountServer& server, MountedInode& inode, struct stat& status) {
         return error;
     }
     add_tiered_status(server.tier(), inode, status);
+    prefer_large_calls(status);
     return 0;
+}
+
+void prefer_large_calls(struct stat& status) noexcept {
+    constexpr blksize_t preferred_min = blksize_t{128} << 10;
+    if (S_ISREG(status.st_mode)) {
+        status.st_blksize = std::max(status.st_blksize, preferred_min);
+    }
 }
 
 namespace {

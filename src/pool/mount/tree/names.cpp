@@ -27,6 +27,7 @@ int fill_entry(MountServer& server, OwnFd fd, AnswerOrder order, fuse_entry_para
     const bool is_known = server.route().add(inode.use, inode.path.get(), entry.attr) == 0;
     entry.attr_timeout = is_known ? server.attributes_valid(inode, order) : 0.0;
     add_tiered_status(server.tier(), inode, entry.attr);
+    prefer_large_calls(entry.attr);
     entry.ino = InodeTable::number_of(inode);
     entry.entry_timeout = server.names_valid();
     return 0;
