@@ -193,6 +193,15 @@ libc.fflush(stream)
 os.write(fd, b"third")
 print(os.pread(fd, 99, MIB))
 """,
+    "a_file_that_has_lost_its_name_and_is_opened_again": """
+words = "import os, time; fd = os.open('g', os.O_RDWR | os.O_CREAT); os.write(fd, bytes(1 << 20));"
+words += "os.write(fd, b'first'); path = os.open('g', os.O_PATH); os.unlink('g'); name = "
+words += "f'/proc/self/fd/{path}'\\nfor text in (b'second', b'third'):\\n os.close(fd)\\n"
+words += " time.sleep(0.5)\\n print(os.stat(name).st_size)\\n fd = os.open(name, os.O_RDWR)\\n"
+words += " print(os.pread(fd, 99, 1 << 20), len(os.pread(fd, 1 << 20, 0)))\\n"
+words += " os.pwrite(fd, text, 1 << 20)"
+print(subprocess.run([sys.executable, "-c", words], env={}, stdout=-1, check=True).stdout)
+""",
     "leases_and_locks": """
 other = os.open("g", os.O_RDWR | os.O_CREAT)
 fcntl.fcntl(fd, 37, struct.pack("hhqqi4x", fcntl.F_WRLCK, 0, 0, 9, 0))  # F_OFD_SETLK

@@ -43,7 +43,8 @@ struct FileUse {
     // the daemon never knew the file. Kept after the last handle is closed: until the file is
     // drained, the pool has bytes that the file system lacks.
     std::atomic<std::uint64_t> file_word = 0;
-    std::uint32_t introductions = 0;  // opens for which the daemon awaits a close
+    // Opens for which the daemon awaits a close: without handles, of a file that has no name.
+    std::uint32_t introductions = 0;
     bool aside = false;  // no deposits until the last close: it is mapped, or synced all the time
     std::atomic<bool> pooled = false;        // the daemon knows the file, and writes are deposits
     std::atomic<bool> writes_known = false;  // the daemon knows that the mount writes to the file

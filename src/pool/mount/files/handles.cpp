@@ -142,13 +142,13 @@ int create(const FuseRequest& asked, fuse_ino_t parent, const char* name, mode_t
         error = status_of(asked.server, inode, entry.attr);
     }
     if (error != 0) {
-        asked.server.inodes().forget(inode, 1);
+        asked.server.forget(inode, 1);
         return error;
     }
     set_reply(*file, *handle);
     if (fuse_reply_create(asked.request, &entry, file) == -ENOENT) {
         let_go(asked, inode, *handle);
-        asked.server.inodes().forget(inode, 1);
+        asked.server.forget(inode, 1);
     } else {
         static_cast<void>(handle.release());
     }

@@ -157,17 +157,32 @@ int PoolRoute::opened(FileUse& use, const OpenHandle& handle, ino_t inode) {
 void PoolRoute::closed(FileUse& use, OpenHandle& handle) {
     const std::scoped_lock lock{use.mutex};
     end_capture(use, handle);
-    let_go(use);
+    let_go(use, handle.fd.get());
 }
 
-void PoolRoute::let_go(FileUse& use) {
-    if (--use.handles > 0) {
-        return;
-    }
+void PoolRoute::forgotten(FileUse& use) {
+    const std::scoped_lock lock{use.mutex};
+    end_introductions(use);
+}
+
+void PoolRoute::end_introductions(FileUse& use) {
     for (; use.introductions > 0; --use.introductions) {
         protocol::ClientQuestion question;
         question.ask = protocol::QuestionKind::close;
         static_cast<void>(ask(use, question));
+    }
+}
+
+// A file without a name is opened again by /proc/self/fd, if somebody has a descriptor with O_PATH:
+// the daemon, which drops deposits that nobody can read, is told of the end when the kernel forgets
+// the file.
+void PoolRoute::let_go(FileUse& use, int fd) {
+    if (--use.handles > 0) {
+        return;
+    }
+    struct stat status{};
+    if (use.introductions > 0 && (::fstat(fd, &status) != 0 || status.st_nlink > 0)) {
+        end_introductions(use);
     }
     use.pooled.store(false, std::memory_order_release);
     use.writes_known.store(false, relaxed);
@@ -418,7 +433,7 @@ int PoolRoute::truncate(FileUse& use, int fd, std::int64_t bytes) {
     }
     if (!was_pooled && use.handles == 0) {
         ++use.handles;
-        let_go(use);
+        let_go(use, fd);
     }
     return error;
 }

@@ -47,6 +47,8 @@ public:
     // or an errno.
     [[nodiscard]] int opened(FileUse& use, const OpenHandle& handle, ino_t inode);
     void closed(FileUse& use, OpenHandle& handle);
+    // The kernel has forgotten the file: nobody opens it again without its name.
+    void forgotten(FileUse& use);
     // A file was looked up for the first time: the daemon may know it from before. `status` is the
     // file system's, of the O_PATH descriptor `fd`, and is asked for once more.
     void found(FileUse& use, int fd, struct stat& status);
@@ -106,8 +108,10 @@ private:
     [[nodiscard]] std::int64_t deposit(FileUse& use, OpenHandle& handle, const WriteOrder& order);
     // stat of an O_PATH descriptor. False: it fails.
     [[nodiscard]] static bool stat_again(int fd, struct stat& status) noexcept;
-    // A handle is gone. Precondition: the caller holds the file's mutex.
-    void let_go(FileUse& use);
+    // A handle is gone; `fd` is of the file. Precondition: the caller holds the file's mutex.
+    void let_go(FileUse& use, int fd);
+    // Tells the daemon that the file is closed. Precondition: as let_go().
+    void end_introductions(FileUse& use);
     [[nodiscard]] bool count_capture(FileUse& use, OpenHandle& handle);
     void end_capture(FileUse& use, OpenHandle& handle) noexcept;
     [[nodiscard]] bool is_pooled_there(const FileUse& use) const noexcept;

@@ -308,6 +308,12 @@ int MountServer::evict_attributes(fuse_ino_t number) noexcept {
     return -fuse_lowlevel_notify_inval_inode(session_, number, attributes_only, 0);
 }
 
+void MountServer::forget(MountedInode& inode, std::uint64_t lookups) {
+    if (const auto gone = inodes_->forget(inode, lookups)) {
+        route_->forgotten(gone->use);
+    }
+}
+
 bool MountServer::waits_for_others() noexcept {
     lead_.pass_on();
     return unanswered_.wait(fuse_session_fd(session_), threads_max);

@@ -87,6 +87,8 @@ public:
 
     // The following are for handlers of requests.
     [[nodiscard]] InodeTable& inodes() noexcept { return *inodes_; }
+    // The kernel has so many lookups less of the inode; without any it is destroyed.
+    void forget(MountedInode& inode, std::uint64_t lookups);
     [[nodiscard]] InodeTrimmer& trimmer() noexcept { return *trimmer_; }
     [[nodiscard]] PoolRoute& route() noexcept { return *route_; }
     [[nodiscard]] RequestLead& lead() noexcept { return lead_; }

@@ -72,7 +72,7 @@ std::size_t add_entry(const FuseRequest& asked, fuse_ino_t number, const dirent&
     const std::size_t taken = fuse_add_direntry_plus(asked.request, room.data(), room.size(),
                                                      one.d_name, &entry, one.d_off);
     if (taken > room.size() && entry.ino != 0) {
-        asked.server.inodes().forget(asked.inode(entry.ino), 1);
+        asked.server.forget(asked.inode(entry.ino), 1);
     }
     return taken;
 }

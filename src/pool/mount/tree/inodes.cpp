@@ -105,11 +105,11 @@ std::vector<std::string> InodeTable::paths_of_unused_files(std::size_t count) {
     return found;
 }
 
-void InodeTable::forget(MountedInode& inode, std::uint64_t lookups) {
-    std::unique_ptr<MountedInode> gone;  // destroyed after the lock is released
+std::unique_ptr<MountedInode> InodeTable::forget(MountedInode& inode, std::uint64_t lookups) {
+    std::unique_ptr<MountedInode> gone;
     const std::scoped_lock lock{mutex_};
     if (&inode == root_.get()) {
-        return;
+        return gone;
     }
     inode.lookups -= std::min(lookups, inode.lookups);
     if (inode.lookups == 0) {
@@ -118,6 +118,7 @@ void InodeTable::forget(MountedInode& inode, std::uint64_t lookups) {
         inodes_.erase(found);
         size_.store(inodes_.size(), std::memory_order_relaxed);
     }
+    return gone;
 }
 
 }  // namespace forebay::mount

@@ -76,8 +76,8 @@ public:
     [[nodiscard]] std::vector<fuse_ino_t> unused_files(std::size_t count);
     // The paths of such files below the root.
     [[nodiscard]] std::vector<std::string> paths_of_unused_files(std::size_t count);
-    // Takes `lookups` from its count; at 0 the inode is destroyed.
-    void forget(MountedInode& inode, std::uint64_t lookups);
+    // Takes `lookups` from its count; at 0 the inode is removed, and returned. Null otherwise.
+    [[nodiscard]] std::unique_ptr<MountedInode> forget(MountedInode& inode, std::uint64_t lookups);
 
 private:
     struct Hash {

@@ -74,7 +74,7 @@ int lookup(const FuseRequest& asked, fuse_ino_t parent, const char* name) {
 }
 
 void forget_one(MountServer& server, fuse_ino_t number, std::uint64_t lookups) {
-    server.inodes().forget(server.inodes().at(number), lookups);
+    server.forget(server.inodes().at(number), lookups);
 }
 
 void forget(fuse_req_t request, fuse_ino_t number, std::uint64_t lookups) {
