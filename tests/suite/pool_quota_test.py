@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 import sysconfig
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ import pytest
 from suite import mpi as m
 from suite.command import environment
 from suite.file_systems import python_of_nobody
+from suite.mounted import can_mount
 from suite.pool_run_test import KEPT, MIB, content
 from suite.quota import KINDS, Kind
 from suite.verdict import ensure
@@ -78,8 +80,7 @@ def user(folder: Path) -> User:
     return User(folder=folder, prefix=prefix, python=python)
 
 
-@pytest.mark.parametrize("kind", [pytest.param(kind, id=name) for name, kind in KINDS.items()])
-@pytest.mark.parametrize(
+AMOUNTS = pytest.mark.parametrize(
     ("settings", "blocks", "first"),
     [
         # All is acknowledged before anything is drained; a program that syncs gets the error.
@@ -88,6 +89,10 @@ def user(folder: Path) -> User:
         pytest.param(EAGER, 100 * BLOCKS, "EDQUOT", id="eager"),
     ],
 )
+
+
+@pytest.mark.parametrize("kind", [pytest.param(kind, id=name) for name, kind in KINDS.items()])
+@AMOUNTS
 def test_quota_is_told_and_rescue_finishes_the_work(
     kind: Kind, settings: Sequence[str], blocks: int, first: str, user: User
 ) -> None:
@@ -117,6 +122,23 @@ def test_quota_is_told_and_rescue_finishes_the_work(
         whole = content(int(taken) // 65536)
         ensure(out.read_bytes() == whole, "other bytes")
         ensure(not list(user.folder.glob("forebay-rescue-*")), "the rescue folder is still there")
+
+
+@pytest.mark.skipif(not can_mount(), reason="no forebay-mount, or no right to /dev/fuse")
+@AMOUNTS
+def test_quota_is_told_through_a_mount(
+    settings: Sequence[str], blocks: int, first: str, folder: Path
+) -> None:
+    user = User(folder=folder.resolve(), prefix=(), python=sys.executable)
+    with KINDS["pretended"](user.folder, QUOTA) as limited:
+        program = [user.python, "-c", WRITER, str(limited.folder / "out"), str(blocks)]
+        mounted = ("--set", "pool_mount=require", "--pool", limited.folder)
+        done = user.forebay("run", *settings, *mounted, "--", *program)
+        ensure(done.returncode == 74, f"exit {done.returncode}\n{done.stderr}")
+        taken, *words = done.stdout.split()
+        ensure(words == [first, "EDQUOT", "EDQUOT", "EDQUOT"], f"the program was told {words}")
+        ensure(QUOTA <= int(taken) <= blocks * 65536, f"{taken} bytes were taken")
+        ensure("Disk quota exceeded" in done.stderr, done.stderr)
 
 
 def test_quota_is_told_to_people(user: User) -> None:
