@@ -8,53 +8,24 @@ out: the same below the mount and through it."""
 from __future__ import annotations
 
 import ctypes
-import errno
 import fcntl
-import json
 import mmap
 import os
 import struct
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from itertools import pairwise
 
-LIBC = ctypes.CDLL(None, use_errno=True)
-Observation = Callable[[], object]
-OBSERVATIONS: dict[str, Observation] = {}
-AT_FDCWD = -100
+from observing import AT_FDCWD, call, content, make, observed, renameat2, say_all, stripped
+
 AT_SYMLINK_FOLLOW = 0x400
 F_OFD_SETLK = 37
 NAME_MAX = 255
 FAR = 15 << 40
-
-
-def observed(function: Observation) -> Observation:
-    OBSERVATIONS[function.__name__] = function
-    return function
-
-
-def call(name: str, *arguments: object) -> int:
-    """libc's, by its errno."""
-    done = int(getattr(LIBC, name)(*arguments))
-    if done == -1:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
-    return done
-
-
-def make(name: str, text: bytes = b"0123456789") -> str:
-    with open(name, "wb") as out:
-        out.write(text)
-    return name
-
-
-def content(name: str) -> str:
-    with open(name, "rb") as file:
-        return file.read().decode("latin-1")
-
-
-def renameat2(old: str, new: str, flags: int) -> None:
-    call("renameat2", AT_FDCWD, old.encode(), AT_FDCWD, new.encode(), flags)
+FIEMAP, FSGETXATTR = 0xC020660B, 0x801C581F
+STATX_BTIME = 0x800
+TICK_SECONDS = 0.02
 
 
 @observed
@@ -234,7 +205,7 @@ def rename_over_open_file() -> object:
     make("old", b"old"), make("new", b"new")
     with open("old", "rb") as before:
         os.rename("new", "old")
-        return [before.read().decode(), content("old"), os.fstat(before.fileno()).st_nlink]
+        return [stripped(before.read()), content("old"), os.fstat(before.fileno()).st_nlink]
 
 
 @observed
@@ -337,7 +308,7 @@ def mapping() -> object:
 @observed
 def private_mapping() -> object:
     with open(make("private"), "rb") as file:
-        return bytes(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)).decode()
+        return stripped(bytes(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)))
 
 
 @observed
@@ -511,19 +482,102 @@ def writing_beyond_all_files() -> object:
         return os.pwrite(file.fileno(), b"abc", 1 << 60)
 
 
-def main() -> None:
-    said: dict[str, object] = {}
-    for name, observation in OBSERVATIONS.items():
-        try:
-            said[name] = observation()
-        except OSError as error:
-            said[name] = errno.errorcode.get(error.errno or 0, "?")
-        except subprocess.CalledProcessError:
-            if os.geteuid() == 0:
-                raise
-            said[name] = "only root becomes another user"
-    print(json.dumps(said))
+@observed
+def birth_time() -> object:
+    found = bytearray(256)
+    room = (ctypes.c_char * len(found)).from_buffer(found)
+    call("statx", AT_FDCWD, make("born").encode(), 0, 0xFFF, room)
+    return struct.unpack_from("I", found)[0] & STATX_BTIME != 0
+
+
+@observed
+def extents_on_the_device() -> object:
+    with open(make("mapped_out"), "rb") as file:
+        answer = fcntl.ioctl(file, FIEMAP, struct.pack("QQIIII", 0, 1 << 40, 1, 0, 0, 0))
+    return struct.unpack("QQIIII", answer)[3] > 0
+
+
+@observed
+def extended_flags() -> object:
+    with open(make("flags"), "rb") as file:
+        return struct.unpack("IIIII8x", fcntl.ioctl(file, FSGETXATTR, bytes(28)))[0]
+
+
+@observed
+def reading_what_is_there_at_once() -> object:
+    with open(make("at_once"), "rb", buffering=0) as file:
+        room = bytearray(4)
+        return [os.preadv(file.fileno(), [room], 0, os.RWF_NOWAIT), room.decode()]
+
+
+@observed
+def unaligned_without_a_cache() -> object:
+    fd = os.open(make("unaligned"), os.O_RDWR | os.O_DIRECT)
+    return [os.pwrite(fd, b"abc", 1), content("unaligned")[:5]]
+
+
+@observed
+def sizes_of_the_file_system() -> object:
+    found = os.statvfs(make("measured"))
+    return [found.f_bsize, found.f_frsize, found.f_namemax, found.f_flag & os.ST_RDONLY]
+
+
+@observed
+def syncing_the_file_system() -> object:
+    with open(make("synced"), "rb") as file:
+        return call("syncfs", file.fileno())
+
+
+@observed
+def change_times() -> object:
+    with open(make("changes"), "r+b", buffering=0) as file:
+        made = os.fstat(file.fileno())
+        time.sleep(TICK_SECONDS)
+        file.seek(0, os.SEEK_END)
+        file.write(b"more")
+        first = os.fstat(file.fileno())
+        time.sleep(TICK_SECONDS)
+        os.fsync(file.fileno())
+    told = [os.stat("changes")]
+    for change in (
+        lambda: os.chmod("changes", 0o600),
+        lambda: os.link("changes", "changes.link"),
+        lambda: os.setxattr("changes", "user.one", b"1"),
+        lambda: os.rename("changes", "changed"),
+        lambda: os.unlink("changes.link"),
+        lambda: os.truncate("changed", 5),
+    ):
+        time.sleep(TICK_SECONDS)
+        change()
+        told.append(os.stat("changed" if os.path.exists("changed") else "changes"))
+    return [
+        first.st_ctime_ns > made.st_ctime_ns,
+        told[0].st_ctime_ns == first.st_ctime_ns,
+        [before.st_ctime_ns < after.st_ctime_ns for before, after in pairwise(told)],
+        [before.st_mtime_ns < after.st_mtime_ns for before, after in pairwise(told)],
+    ]
+
+
+@observed
+def watched() -> object:
+    """The events of a folder by inotify, each with its file."""
+    os.mkdir("watched")
+    fd = call("inotify_init1", os.O_NONBLOCK)
+    call("inotify_add_watch", fd, b"watched", 0xFFF)
+    make("watched/one")
+    with open("watched/one", "r+b", buffering=0) as file:
+        file.read(1), file.write(b"2"), file.truncate(3)
+    os.chmod("watched/one", 0o600)
+    os.rename("watched/one", "watched/two")
+    os.unlink("watched/two")
+    told, at, events = os.read(fd, 65536), 0, []
+    while at < len(told):
+        _, mask, _, length = struct.unpack_from("iIII", told, at)
+        name = told[at + 16 : at + 16 + length].rstrip(b"\0").decode()
+        events.append([name, mask])
+        at += 16 + length
+    return events
 
 
 if __name__ == "__main__":
-    main()
+    say_all()

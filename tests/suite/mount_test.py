@@ -51,6 +51,21 @@ def test_every_call_gives_what_it_gives_below(mount: mo.Mounted, tmp_path: Path)
     ensure(not wrong, f"below and through the mount: {wrong}")
 
 
+def test_every_call_gives_it_for_files_that_are_in_the_pool(tmp_path: Path) -> None:
+    words = (sys.executable, str(OBSERVER))
+    padding = {"PADDING": "300000"}
+    plain = json.loads(mo.run_in(tmp_path, *words, environment=padding).stdout)
+    with mo.mounted(before_pool=True, settings=pooled.KEPT) as mount:
+        through = json.loads(mount.run(*words, environment=padding).stdout)
+        ensure(mount.pool is not None and mount.pool.taken() > 40 * 300_000, "few were deposited")
+    wrong = {
+        name: (found, through[name])
+        for name, found in plain.items()
+        if through[name] != found and through[name] != mo.DIFFERENT.get(name)
+    }
+    ensure(not wrong, f"below and through the mount: {wrong}")
+
+
 def test_buffers_were_as_small_as_below(mount: mo.Mounted) -> None:
     """A request for each 4 KiB of a stream, where the file system below prefers these."""
     (mount.folder / "f").touch()

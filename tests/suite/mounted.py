@@ -26,6 +26,11 @@ DIFFERENT: Mapping[str, object] = {
     "collapsing": "ENOTSUP",
     "not_caching": "ENOTSUP",
     "seeking_beyond_all_files": 1 << 60,
+    "birth_time": False,
+    "extents_on_the_device": "ENOTSUP",
+    "extended_flags": "ENOTTY",
+    "reading_what_is_there_at_once": "ENOTSUP",
+    "unaligned_without_a_cache": [3, "0abc4"],
 }
 """Differences that tests/posix/mount_observer.py finds through the mount only, by observation."""
 CAPTURED = """
