@@ -385,6 +385,20 @@ def files_of_another_user() -> object:
 
 
 @observed
+def files_of_a_second_group() -> object:
+    os.mkdir("group")
+    os.chown("group", 0, 7777)
+    os.chmod("group", 0o2777)
+    for name, group, user in (("member", 7777, 4321), ("stranger", 8888, 4321), ("root", 0, 0)):
+        code = f"import os; os.setgroups([{group}]); os.setgid({user}); os.setuid({user}); "
+        code += f"os.open('group/{name}', os.O_CREAT, 0o2755); os.mkdir('group/{name}.d'); "
+        code += f"os.mknod('group/{name}.n', 0o102755)"
+        subprocess.run([sys.executable, "-S", "-c", code], check=True)
+    found = [os.stat(f"group/{name}") for name in sorted(os.listdir("group"))]
+    return [(one.st_gid, oct(one.st_mode)) for one in found]
+
+
+@observed
 def permission_is_denied() -> object:
     make("closed")
     os.chmod("closed", 0o600)

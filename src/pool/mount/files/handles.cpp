@@ -98,7 +98,7 @@ int open(const FuseRequest& asked, fuse_ino_t number, fuse_file_info* file) {
 OwnFd open_or_create(const FuseRequest& asked, fuse_ino_t parent, const char* name, mode_t mode,
                      int flags) {
     const int folder = asked.inode(parent).path.get();
-    const CallerIdentity caller{*fuse_req_ctx(asked.request), asked.server.by_root()};
+    const CallerIdentity caller{*fuse_req_ctx(asked.request), asked.server.by_root(), folder, mode};
     if (std::strcmp(name, tmpfile_name) == 0) {
         const int excludes = flags & O_EXCL;  // O_EXCL: it cannot be linked to a name later
         return OwnFd{::openat(folder, ".", flags_below(flags) | O_TMPFILE | excludes, mode)};

@@ -53,6 +53,19 @@ int become_serving_thread() noexcept {
     return drop_capabilities();
 }
 
+// In a set-gid directory a file is made with the directory's group, whoever makes it; with S_ISGID
+// only by a member. Callers may be members by a supplementary group, which this thread has not.
+CallerIdentity::CallerIdentity(const fuse_ctx& caller, bool by_root, int folder,
+                               mode_t mode) noexcept
+    : CallerIdentity{caller, by_root} {
+    constexpr mode_t set_gid = S_ISGID | S_IXGRP;
+    struct stat status{};
+    if (acts_ && (mode & set_gid) == set_gid && ::fstat(folder, &status) == 0 &&
+        (status.st_mode & S_ISGID) != 0) {
+        ::syscall(SYS_setfsgid, status.st_gid);
+    }
+}
+
 CallerIdentity::CallerIdentity(const fuse_ctx& caller, bool by_root) noexcept : acts_{by_root} {
     ::umask(caller.umask & 0777);
     if (acts_) {

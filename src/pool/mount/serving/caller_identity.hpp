@@ -18,6 +18,9 @@ namespace forebay::mount {
 class CallerIdentity {
 public:
     CallerIdentity(const fuse_ctx& caller, bool by_root) noexcept;
+    // To make a file with that `mode` in the directory of the descriptor `folder`. It keeps
+    // S_ISGID: the kernel has cleared it in `mode` if the caller is not in the directory's group.
+    CallerIdentity(const fuse_ctx& caller, bool by_root, int folder, mode_t mode) noexcept;
     CallerIdentity(const CallerIdentity&) = delete;
     CallerIdentity& operator=(const CallerIdentity&) = delete;
     ~CallerIdentity();

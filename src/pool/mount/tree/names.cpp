@@ -67,8 +67,6 @@ int answer_entry(const FuseRequest& asked, fuse_ino_t parent, const char* name, 
     return replied;
 }
 
-int folder(const FuseRequest& asked, fuse_ino_t parent) { return asked.inode(parent).path.get(); }
-
 int lookup(const FuseRequest& asked, fuse_ino_t parent, const char* name) {
     return answer_entry(asked, parent, name, AnswerOrder::ordered, NoRoom::comes_again);
 }
@@ -90,11 +88,16 @@ void forget_many(fuse_req_t request, std::size_t count, fuse_forget_data* all) {
     fuse_reply_none(request);
 }
 
-// Creates a file or directory with the caller's identity: `make` returns as the system call does.
+int folder(const FuseRequest& asked, fuse_ino_t parent) { return asked.inode(parent).path.get(); }
+
+// Creates a file or directory of that mode with the caller's identity: `make` returns as the system
+// call does.
 template <class Make>
-int made(const FuseRequest& asked, fuse_ino_t parent, const char* name, const Make& make) {
+int made(const FuseRequest& asked, fuse_ino_t parent, const char* name, mode_t mode,
+         const Make& make) {
     const int error = asked.server.with_room_below([&] {
-        const CallerIdentity caller{*fuse_req_ctx(asked.request), asked.server.by_root()};
+        const CallerIdentity caller{*fuse_req_ctx(asked.request), asked.server.by_root(),
+                                    folder(asked, parent), mode};
         return errno_of_call(make());
     });
     return error != 0 ? error
@@ -103,16 +106,17 @@ int made(const FuseRequest& asked, fuse_ino_t parent, const char* name, const Ma
 
 int mknod(const FuseRequest& asked, fuse_ino_t parent, const char* name, mode_t mode,
           dev_t device) {
-    return made(asked, parent, name,
+    return made(asked, parent, name, mode,
                 [&] { return ::mknodat(folder(asked, parent), name, mode, device); });
 }
 
 int mkdir(const FuseRequest& asked, fuse_ino_t parent, const char* name, mode_t mode) {
-    return made(asked, parent, name, [&] { return ::mkdirat(folder(asked, parent), name, mode); });
+    return made(asked, parent, name, mode,
+                [&] { return ::mkdirat(folder(asked, parent), name, mode); });
 }
 
 int symlink(const FuseRequest& asked, const char* target, fuse_ino_t parent, const char* name) {
-    return made(asked, parent, name,
+    return made(asked, parent, name, 0,
                 [&] { return ::symlinkat(target, folder(asked, parent), name); });
 }
 
