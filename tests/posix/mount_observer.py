@@ -23,8 +23,8 @@ AT_SYMLINK_FOLLOW = 0x400
 F_OFD_SETLK = 37
 NAME_MAX = 255
 FAR = 15 << 40
-FIEMAP, FSGETXATTR = 0xC020660B, 0x801C581F
-STATX_BTIME = 0x800
+FIEMAP, FSGETXATTR, GETFLAGS, SETFLAGS = 0xC020660B, 0x801C581F, 0x80086601, 0x40086602
+STATX_BTIME, NODUMP = 0x800, 0x40
 TICK_SECONDS = 0.02
 
 
@@ -513,8 +513,11 @@ def extents_on_the_device() -> object:
 
 @observed
 def extended_flags() -> object:
-    with open(make("flags"), "rb") as file:
-        return struct.unpack("IIIII8x", fcntl.ioctl(file, FSGETXATTR, bytes(28)))[0]
+    with open(make("flags"), "rb") as file:  # chattr +d
+        (old,) = struct.unpack("l", fcntl.ioctl(file, GETFLAGS, bytes(8)))
+        fcntl.ioctl(file, SETFLAGS, struct.pack("l", old | NODUMP))
+        extended = struct.unpack("IIIII8x", fcntl.ioctl(file, FSGETXATTR, bytes(28)))
+        return [fcntl.ioctl(file, GETFLAGS, bytes(8))[0] & NODUMP, extended[0]]
 
 
 @observed

@@ -28,7 +28,6 @@ DIFFERENT: Mapping[str, object] = {
     "seeking_beyond_all_files": 1 << 60,
     "birth_time": False,
     "extents_on_the_device": "ENOTSUP",
-    "extended_flags": "ENOTTY",
     "reading_what_is_there_at_once": "ENOTSUP",
     "unaligned_without_a_cache": [3, "0abc4"],
 }

@@ -232,6 +232,16 @@ int statfs(const FuseRequest& asked, fuse_ino_t number) {
     return replied;
 }
 
+// FS_IOC_FSGETXATTR: before the kernel sends FS_IOC_SETFLAGS, it asks for these.
+int answer_extended_flags(const FuseRequest& asked, int fd) {
+    fsxattr found{};
+    if (::ioctl(fd, FS_IOC_FSGETXATTR, &found) != 0) {
+        return errno;
+    }
+    fuse_reply_ioctl(asked.request, 0, &found, sizeof found);
+    return replied;
+}
+
 // FS_IOC_GETFLAGS and FS_IOC_SETFLAGS, which the kernel also sends for its own fileattr calls.
 int ioctl(const FuseRequest& asked, fuse_ino_t number, unsigned command, void* /*argument*/,
           fuse_file_info* file, unsigned flags, const void* in, std::size_t in_bytes,
@@ -248,7 +258,8 @@ int ioctl(const FuseRequest& asked, fuse_ino_t number, unsigned command, void* /
         return set_pool(asked, number, file, {static_cast<const std::byte*>(in), in_bytes});
     }
     const bool sets = command == FS_IOC_SETFLAGS && in_bytes >= sizeof(int);
-    if (!sets && (command != FS_IOC_GETFLAGS || out_bytes < sizeof(int))) {
+    const bool extended = command == FS_IOC_FSGETXATTR && out_bytes >= sizeof(fsxattr);
+    if (!sets && !extended && (command != FS_IOC_GETFLAGS || out_bytes < sizeof(int))) {
         return ENOTTY;
     }
     MountedInode& inode = asked.inode(number);
@@ -256,6 +267,9 @@ int ioctl(const FuseRequest& asked, fuse_ino_t number, unsigned command, void* /
         ::open(DescriptorName{inode.path.get()}.text(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)};
     if (!fd.valid()) {
         return errno;
+    }
+    if (extended) {
+        return answer_extended_flags(asked, fd.get());
     }
     long value = 0;
     if (sets) {
