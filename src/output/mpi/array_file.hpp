@@ -74,6 +74,8 @@ public:
     // New files: before all others. Contract: called once.
     virtual Result<void> define(const FileSchema& schema) = 0;
     virtual Result<void> begin_step(std::int64_t step, double time) = 0;
+    // All writers have written all arrays of the step. A reader sees the step from now on.
+    virtual Result<void> end_step() = 0;
     // A variable of a step is written in parts, by as many calls on each writer, and then ended.
     virtual Result<void> write(const ArrayPart& part, std::span<const std::byte> bytes) = 0;
     virtual Result<void> end_array(std::size_t variable) = 0;

@@ -1,20 +1,15 @@
 // Sequential unformatted files of Fortran by MPI-IO: one record for each variable of each step, in
-// the order in which the variables were defined. MPI-IO, and not our own file calls, so that
-// Forebay's collective engine and pool see the writes as any program's.
-#include "foundation/base/printable.hpp"
-#include "output/mpi/agreement.hpp"
+// the order in which the variables were defined.
 #include "output/mpi/array_file.hpp"
-
-#include <fmt/format.h>
+#include "output/mpi/byte_file.hpp"
 
 namespace forebay::output {
 namespace {
 
 class FortranFile final : public ArrayFile {
 public:
-    FortranFile(MPI_File file, std::string path, const RecordFormat& format)
-        : file_(file), path_(std::move(path)), format_(format) {}
-    ~FortranFile() override { static_cast<void>(FortranFile::close()); }
+    FortranFile(ByteFile file, const RecordFormat& format)
+        : file_(std::move(file)), format_(format) {}
 
     Result<void> define(const FileSchema& schema) override {
         schema_ = schema;
@@ -27,19 +22,15 @@ public:
         return {};
     }
 
+    Result<void> end_step() override { return {}; }
+
     Result<void> find(const ArrayVariable&) override { return not_to_be_read(); }
     Result<std::int64_t> steps() override { return tl::unexpected(not_to_be_read().error()); }
     Result<void> read(const ArrayPart&, std::span<std::byte>) override { return not_to_be_read(); }
 
-    Result<void> close() override {
-        return file_ == MPI_FILE_NULL ? Result<void>{}
-                                      : file_result(MPI_File_close(&file_), doing("close"));
-    }
+    Result<void> close() override { return file_.close(); }
 
 private:
-    [[nodiscard]] std::string doing(std::string_view verb) const {
-        return fmt::format("{} {}", verb, printable_name(path_));
-    }
     [[nodiscard]] std::int64_t bytes_in_record(std::size_t variable) const {
         const ArrayVariable& array = schema_.variables[variable];
         return array.elements() * static_cast<std::int64_t>(bytes_of(array.type));
@@ -50,64 +41,36 @@ private:
                              "do not say what they are). Read it by read statements."});
     }
 
-    MPI_File file_;
-    std::string path_;
+    ByteFile file_;
     RecordFormat format_;
     FileSchema schema_;
     std::int64_t record_begin_ = 0;
 };
 
 Result<void> FortranFile::write(const ArrayPart& part, std::span<const std::byte> bytes) {
+    if (part.range.empty()) {
+        return {};
+    }
     const std::size_t element = bytes_of(schema_.variables[part.variable].type);
-    std::vector<std::byte> image;
-    std::int64_t at = record_begin_;
-    if (!part.range.empty()) {
-        const std::int64_t begin = part.range.begin * static_cast<std::int64_t>(element);
-        at += framed_offset(format_, begin);
-        std::vector<std::byte> swapped;
-        if (format_.order != std::endian::native) {
-            swapped.assign(bytes.begin(), bytes.end());
-            swap_elements(swapped, element);
-            bytes = swapped;
-        }
-        image = framed_image(format_, bytes_in_record(part.variable), begin, bytes);
-    }
-    MPI_Status status;
-    const auto size = static_cast<int>(image.size());
-    if (Result<void> wrote = file_result(
-            MPI_File_write_at(file_, at, image.data(), size, MPI_BYTE, &status), doing("write"));
-        !wrote) {
-        return wrote;
-    }
-    int count = 0;
-    PMPI_Get_count(&status, MPI_BYTE, &count);
-    if (count != size) {
-        return failure(
-            Error{ErrorCode::input_output, 0,
-                  fmt::format("cannot write {} ({} of {} bytes were written). {}",
-                              printable_name(path_), count, size, advice_on(ErrorCode::no_space))});
-    }
-    return {};
+    const std::int64_t begin = part.range.begin * static_cast<std::int64_t>(element);
+    const ElementBytes ordered(bytes, element, format_.order != std::endian::native);
+    const std::vector<std::byte> image =
+        framed_image(format_, bytes_in_record(part.variable), begin, ordered.get());
+    return file_.write(record_begin_ + framed_offset(format_, begin), image);
 }
 
 }  // namespace
 
 Result<std::unique_ptr<ArrayFile>> create_fortran_file(MPI_Comm writers, const std::string& path,
                                                        const RecordFormat& format) {
-    MPI_File file = MPI_FILE_NULL;
-    const std::string doing = fmt::format("create {}", printable_name(path));
-    if (const Result<void> opened =
-            file_result(MPI_File_open(writers, path.c_str(), MPI_MODE_CREATE | MPI_MODE_WRONLY,
-                                      MPI_INFO_NULL, &file),
-                        doing);
-        !opened) {
-        return tl::unexpected(opened.error());
+    Result<ByteFile> file = ByteFile::open(writers, path);
+    if (!file) {
+        return tl::unexpected(file.error());
     }
-    auto made = std::make_unique<FortranFile>(file, path, format);
-    if (const Result<void> emptied = file_result(MPI_File_set_size(file, 0), doing); !emptied) {
+    if (const Result<void> emptied = file->set_size(0); !emptied) {
         return tl::unexpected(emptied.error());
     }
-    return made;
+    return std::make_unique<FortranFile>(std::move(*file), format);
 }
 
 }  // namespace forebay::output

@@ -127,6 +127,7 @@ public:
     Result<void> begin_step(std::int64_t step, double time) override;
     Result<void> write(const ArrayPart& part, std::span<const std::byte> bytes) override;
     Result<void> end_array(std::size_t) override { return {}; }
+    Result<void> end_step() override { return {}; }
     Result<void> find(const ArrayVariable& variable) override;
     Result<std::int64_t> steps() override { return steps_; }
     Result<void> read(const ArrayPart& part, std::span<std::byte> bytes) override;

@@ -1,10 +1,14 @@
 // netCDF files (CDF-5) by PnetCDF. It is found when Forebay is built, for the MPI family that it
-// was built with (cmake/pnetcdf.cmake); without it such files are refused.
+// was built with (cmake/pnetcdf.cmake); without it such files are refused. PnetCDF makes and reads
+// the header, and reads arrays; their bytes are written where it says they begin, since it does not
+// look at how much of them was written.
 #include "foundation/base/printable.hpp"
 #include "output/mpi/agreement.hpp"
 #include "output/mpi/array_file.hpp"
+#include "output/mpi/byte_file.hpp"
 #include "output/plan/writer_domains.hpp"
 
+#include <bit>
 #include <fmt/format.h>
 #include <map>
 #ifdef FOREBAY_HAVE_PNETCDF
@@ -42,7 +46,7 @@ ErrorCode code_of_netcdf(int status) {
     }
 }
 
-// An ArrayPart as PnetCDF's put_varn and get_varn want it.
+// An ArrayPart as PnetCDF's get_varn wants it.
 class VariablePart {
 public:
     VariablePart(const ArrayVariable& variable, const ArrayPart& part) {
@@ -73,14 +77,19 @@ private:
 
 class NetcdfFile final : public ArrayFile {
 public:
-    NetcdfFile(int id, MPI_Comm writers, std::string path)
-        : id_(id), is_first_(rank_in(writers) == 0), path_(std::move(path)) {}
+    // `bytes`: of a new file.
+    NetcdfFile(int id, MPI_Comm writers, std::string path, ByteFile bytes)
+        : id_(id),
+          is_first_(rank_in(writers) == 0),
+          path_(std::move(path)),
+          bytes_(std::move(bytes)) {}
     ~NetcdfFile() override { static_cast<void>(NetcdfFile::close()); }
 
     Result<void> define(const FileSchema& schema) override;
     Result<void> begin_step(std::int64_t step, double time) override;
     Result<void> write(const ArrayPart& part, std::span<const std::byte> bytes) override;
     Result<void> end_array(std::size_t) override { return {}; }
+    Result<void> end_step() override;
 
     Result<void> find(const ArrayVariable& variable) override;
     Result<std::int64_t> steps() override;
@@ -91,10 +100,12 @@ private:
     struct OpenVariable {
         ArrayVariable array;
         int id = 0;
+        MPI_Offset begin = 0;  // where it begins in a new file
     };
 
     [[nodiscard]] Result<void> checked(int status, std::string_view verb) const;
     Result<void> define_time();
+    Result<void> locate();
     Result<void> define_variable(const ArrayVariable& variable);
     Result<int> dimension(const std::string& name, std::int64_t size);
     Result<void> put_text(const TextAttribute& attribute);
@@ -108,6 +119,11 @@ private:
     int time_ = -1;
     std::map<std::string, int, std::less<>> dimensions_;
     std::vector<OpenVariable> variables_;
+    ByteFile bytes_;
+    MPI_Offset time_begin_ = 0;
+    MPI_Offset step_bytes_ = 0;
+    std::int64_t step_ = 0;
+    double step_time_ = 0;
 };
 
 Result<void> NetcdfFile::checked(int status, std::string_view verb) const {
@@ -139,7 +155,39 @@ Result<void> NetcdfFile::define(const FileSchema& schema) {
         next([&] { return put_text(attribute); });
     }
     next([&] { return checked(ncmpi_enddef(id_), "define the variables of"); });
+    next([&] { return locate(); });
     return done;
+}
+
+// Where in the file the arrays are; the header is already there, all of it.
+Result<void> NetcdfFile::locate() {
+    MPI_Offset header = 0;
+    int status = ncmpi_inq_header_size(id_, &header);
+    if (status == NC_NOERR && time_ >= 0) {
+        status = ncmpi_inq_varoffset(id_, time_, &time_begin_);
+    }
+    if (status == NC_NOERR) {
+        status = ncmpi_inq_recsize(id_, &step_bytes_);
+    }
+    for (OpenVariable& variable : variables_) {
+        if (status == NC_NOERR) {
+            status = ncmpi_inq_varoffset(id_, variable.id, &variable.begin);
+        }
+    }
+    if (status != NC_NOERR || !is_first_) {
+        return checked(status, "define the variables of");
+    }
+    const Result<std::int64_t> size = bytes_.size();
+    if (!size) {
+        return tl::unexpected(size.error());
+    }
+    return *size >= header
+               ? Result<void>{}
+               : failure(Error{ErrorCode::no_space, 0,
+                               fmt::format("cannot write {} ({} of {} bytes of its header were "
+                                           "written). {}",
+                                           printable_name(path_), *size, header,
+                                           advice_on(ErrorCode::no_space))});
 }
 
 Result<void> NetcdfFile::define_time() {
@@ -219,21 +267,38 @@ Result<void> NetcdfFile::put_text(const TextAttribute& attribute) {
 }
 
 Result<void> NetcdfFile::begin_step(std::int64_t step, double time) {
-    if (time_ < 0) {
-        return {};
-    }
-    const MPI_Offset start = step;
-    const MPI_Offset count = is_first_ ? 1 : 0;
-    return checked(ncmpi_put_vara_double_all(id_, time_, &start, &count, &time), "write");
+    step_ = step;
+    step_time_ = time;
+    return {};
 }
 
 Result<void> NetcdfFile::write(const ArrayPart& part, std::span<const std::byte> bytes) {
     const OpenVariable& variable = variables_[part.variable];
-    const VariablePart boxes(variable.array, part);
-    return checked(ncmpi_put_varn_all(id_, variable.id, boxes.boxes(), boxes.starts(),
-                                      boxes.counts(), bytes.data(), part.range.length(),
-                                      netcdf_type(variable.array.type).memory),
-                   "write");
+    const std::size_t element = bytes_of(variable.array.type);
+    const ElementBytes ordered(bytes, element, std::endian::native != std::endian::big);
+    const std::int64_t step_begin = variable.array.has_steps ? part.step * step_bytes_ : 0;
+    return bytes_.write(
+        variable.begin + step_begin + part.range.begin * static_cast<std::int64_t>(element),
+        ordered.get());
+}
+
+// PnetCDF counts a step when its time is put. Its bytes are written before, so that there is room
+// for them: PnetCDF would not see that there is none.
+Result<void> NetcdfFile::end_step() {
+    if (time_ < 0) {
+        return {};
+    }
+    Result<void> wrote;
+    if (is_first_) {
+        const ElementBytes time(std::as_bytes(std::span(&step_time_, 1)), sizeof step_time_,
+                                std::endian::native != std::endian::big);
+        wrote = bytes_.write(time_begin_ + step_ * step_bytes_, time.get());
+    }
+    const MPI_Offset start = step_;
+    const MPI_Offset count = is_first_ && wrote ? 1 : 0;
+    const Result<void> put =
+        checked(ncmpi_put_vara_double_all(id_, time_, &start, &count, &step_time_), "write");
+    return wrote ? put : wrote;
 }
 
 Result<std::int64_t> NetcdfFile::dimension_size(int dimension) const {
@@ -301,7 +366,9 @@ Result<void> NetcdfFile::close() {
         return {};
     }
     is_open_ = false;
-    return checked(ncmpi_close(id_), "close");
+    const Result<void> written = bytes_.close();
+    const Result<void> closed = checked(ncmpi_close(id_), "close");
+    return written ? closed : written;
 }
 
 }  // namespace
@@ -320,7 +387,16 @@ Result<std::unique_ptr<ArrayFile>> open_netcdf_file(MPI_Comm writers, const std:
                   fmt::format("cannot {} {} (PnetCDF says: {}). {}", creates ? "create" : "open",
                               printable_name(path), ncmpi_strerror(status), advice_on(code))});
     }
-    return std::make_unique<NetcdfFile>(id, writers, path);
+    ByteFile bytes;
+    if (creates) {
+        Result<ByteFile> opened = ByteFile::open(writers, path);
+        if (!opened) {
+            ncmpi_abort(id);
+            return tl::unexpected(opened.error());
+        }
+        bytes = std::move(*opened);
+    }
+    return std::make_unique<NetcdfFile>(id, writers, path, std::move(bytes));
 }
 #else
 Result<std::unique_ptr<ArrayFile>> open_netcdf_file(MPI_Comm, const std::string& path,

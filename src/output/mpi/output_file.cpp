@@ -416,6 +416,10 @@ Result<void> OutputFile::end_step() {
             return delivered;
         }
     }
+    if (Result<void> ended = on_writers([this] { return file_->end_step(); }); !ended) {
+        failed_ = ended.error();
+        return ended;
+    }
     ++steps_;
     return incomplete;
 }

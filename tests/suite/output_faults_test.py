@@ -1,0 +1,71 @@
+"""The output API where the disk is full: every rank is told, nobody hangs, and the steps before
+are in the file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from suite import mpi as m
+from suite.file_systems import mounted_tmpfs
+from suite.io_ranks import forebay_run
+from suite.on import FULL
+from suite.output_programs import (
+    RECORD_OPTIONS,
+    c_program,
+    ensure_steps,
+)
+from suite.verdict import ensure
+
+RANKS = 3
+# Of 8 MiB each: two are on the disk, and there is no room for a third.
+DISK = "20m"
+STEPS_ON_DISK = 2
+FORMATS = {"cdf5": "", "fortran": RECORD_OPTIONS}
+QUICK_FULL_DISKS = (("cdf5", "plain"), ("cdf5", "pool"))
+
+
+def _has(mpi: m.Mpi, kind: str) -> bool:
+    """Debian has PnetCDF for Open MPI only."""
+    return kind != "cdf5" or mpi.is_open_mpi
+
+
+def _run(mpi: m.Mpi, way: str, *words: object, folder: Path) -> m.Ended:
+    """`way`: plain, or `forebay run` with a pool or without."""
+    program = c_program(mpi, "output_ends")
+    if way == "plain":
+        ended = m.run(mpi, RANKS, [program, *words])
+        ensure(not ended.late, f"it hangs:\n{ended.tail}")
+        return ended
+    options = ["--pool", Path(str(words[1])).parent] if way == "pool" else []
+    return forebay_run(mpi, options, RANKS, program, *words, folder=folder)
+
+
+@pytest.mark.parametrize(
+    ("mpi", "kind", "way"),
+    [
+        pytest.param(
+            *(mpi, kind, way),
+            id=f"{mpi.name}-{kind}-{way}",
+            marks=() if mpi is m.OPEN_MPI and (kind, way) in QUICK_FULL_DISKS else FULL,
+        )
+        for mpi in m.DEBIAN
+        for kind in FORMATS
+        for way in ("plain", "run", "pool")
+        if _has(mpi, kind)
+    ],
+)
+def test_a_full_disk_is_told_to_each_rank(mpi: m.Mpi, kind: str, way: str, folder: Path) -> None:
+    with mounted_tmpfs(folder / "small", DISK) as small:
+        path = small / "out" / "steps"
+        path.parent.mkdir()
+        ended = _run(mpi, way, "full", path, FORMATS[kind], folder=folder)
+        ensure(ended.status != 0, f"it ends with success:\n{ended.tail}")
+        if way == "pool":
+            # What is deposited is acknowledged: the error may come when the program has ended.
+            ensure("No space left" in ended.text, ended.tail)
+            return
+        for rank in range(RANKS):
+            ensure(f"rank {rank}: told by fbo_" in ended.text, f"not told to {rank}:\n{ended.tail}")
+        ensure_steps(path, FORMATS[kind], STEPS_ON_DISK)
