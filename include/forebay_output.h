@@ -70,7 +70,7 @@ int fbo_finalize(void);
 
 /* Makes a file, or empties it. `options`: NULL, or words key=value with blanks between them:
  *   format=netcdf   netCDF (CDF-5) by PnetCDF; the default
- *   format=netcdf4  netCDF-4 by parallel HDF5
+ *   format=netcdf4  netCDF-4 by HDF5
  *   format=fortran  Fortran's unformatted sequential records: one for each variable that was
  * written in a step, in the order of their definition marker=4 or 8   bytes of a record's markers
  * (4; longer records than 2 GiB have sub-records) endian=native, little or big    of Fortran's
@@ -110,7 +110,7 @@ int fbo_begin_step(int file, double time);
 /* Not collective. `array`: all of this rank's array, halo and all; it may be changed on return. */
 int fbo_write(int variable, const void* array);
 /* Fails, too, if an earlier step could not be written. After an error of the file system nothing
- * more is written to the file, and each call says so. */
+ * more is written to the file, and each call says so; the steps before stay in the file. */
 int fbo_end_step(int file);
 
 /* The number of steps. */

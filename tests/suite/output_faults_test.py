@@ -12,6 +12,7 @@ from suite.file_systems import mounted_tmpfs
 from suite.io_ranks import forebay_run
 from suite.on import FULL
 from suite.output_programs import (
+    NETCDF4_OPTIONS,
     RECORD_OPTIONS,
     c_program,
     ensure_steps,
@@ -22,8 +23,8 @@ RANKS = 3
 # Of 8 MiB each: two are on the disk, and there is no room for a third.
 DISK = "20m"
 STEPS_ON_DISK = 2
-FORMATS = {"cdf5": "", "fortran": RECORD_OPTIONS}
-QUICK_FULL_DISKS = (("cdf5", "plain"), ("cdf5", "pool"))
+FORMATS = {"cdf5": "", "netcdf4": NETCDF4_OPTIONS, "fortran": RECORD_OPTIONS}
+QUICK_FULL_DISKS = (("cdf5", "plain"), ("netcdf4", "plain"), ("netcdf4", "pool"))
 
 
 def _has(mpi: m.Mpi, kind: str) -> bool:

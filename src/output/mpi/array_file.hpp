@@ -61,6 +61,15 @@ struct ArrayPart {
                     fmt::join(variable.shape, "×"))};
 }
 
+// The error of a netCDF-4 file without HDF5.
+[[nodiscard]] inline Error no_hdf5(const std::string& path) {
+    return {ErrorCode::unsupported, 0,
+            fmt::format("cannot use {} as a netCDF-4 file (Forebay was built without a parallel "
+                        "HDF5 of this MPI). Load its module and build Forebay again, or give "
+                        "another format.",
+                        printable_name(path))};
+}
+
 // All functions are collective over the ranks that have the file open, its writers, but each may
 // fail on one of them only. After a failure the others are still called, for the sake of the other
 // writers.
@@ -94,9 +103,10 @@ enum class FilePurpose : std::uint8_t { create, open };
 [[nodiscard]] Result<std::unique_ptr<ArrayFile>> open_netcdf_file(MPI_Comm writers,
                                                                   const std::string& path,
                                                                   FilePurpose purpose);
-[[nodiscard]] Result<std::unique_ptr<ArrayFile>> open_netcdf4_file(MPI_Comm writers,
-                                                                   const std::string& path,
-                                                                   FilePurpose purpose);
+[[nodiscard]] Result<std::unique_ptr<ArrayFile>> create_netcdf4_file(MPI_Comm writers,
+                                                                     const std::string& path);
+[[nodiscard]] Result<std::unique_ptr<ArrayFile>> open_netcdf4_file(MPI_Comm readers,
+                                                                   const std::string& path);
 [[nodiscard]] Result<std::unique_ptr<ArrayFile>> create_fortran_file(MPI_Comm writers,
                                                                      const std::string& path,
                                                                      const RecordFormat& format);

@@ -101,18 +101,26 @@ void OutputFile::choose_writers() {
     PMPI_Comm_split(writers_.comm, writers_.writes() ? 0 : MPI_UNDEFINED, rank, &writers_comm_);
 }
 
+// On writers.
+Result<std::unique_ptr<ArrayFile>> OutputFile::file_of_format() const {
+    const bool creates = purpose_ == FilePurpose::create;
+    switch (options_.format) {
+        case FileFormat::netcdf: return open_netcdf_file(writers_comm_, path_, purpose_);
+        case FileFormat::netcdf4:
+            return creates ? create_netcdf4_file(writers_comm_, path_)
+                           : open_netcdf4_file(writers_comm_, path_);
+        default: break;
+    }
+    return creates ? create_fortran_file(writers_comm_, path_, options_.record)
+                   : failure(Error{ErrorCode::unsupported, 0,
+                                   fmt::format("cannot open {} for reading (Fortran records do not "
+                                               "say what they are). Read it by read statements.",
+                                               printable_name(path_))});
+}
+
 Result<void> OutputFile::open() {
     return on_writers([this]() -> Result<void> {
-        Result<std::unique_ptr<ArrayFile>> made =
-            options_.format == FileFormat::netcdf ? open_netcdf_file(writers_comm_, path_, purpose_)
-            : options_.format == FileFormat::netcdf4
-                ? open_netcdf4_file(writers_comm_, path_, purpose_)
-            : purpose_ == FilePurpose::create
-                ? create_fortran_file(writers_comm_, path_, options_.record)
-                : failure(Error{ErrorCode::unsupported, 0,
-                                fmt::format("cannot open {} for reading (Fortran records do not "
-                                            "say what they are). Read it by read statements.",
-                                            printable_name(path_))});
+        Result<std::unique_ptr<ArrayFile>> made = file_of_format();
         if (!made) {
             return tl::unexpected(made.error());
         }

@@ -80,6 +80,7 @@ private:
 
     OutputFile(MPI_Comm comm, std::string path, const OutputOptions& options, FilePurpose purpose);
     void choose_writers();
+    [[nodiscard]] Result<std::unique_ptr<ArrayFile>> file_of_format() const;
     Result<void> open();
     [[nodiscard]] ElementSharing sharing() const noexcept {
         return purpose_ == FilePurpose::create ? ElementSharing::refused : ElementSharing::allowed;
