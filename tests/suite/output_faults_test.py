@@ -1,5 +1,5 @@
-"""The output API where the disk is full: every rank is told, nobody hangs, and the steps before
-are in the file."""
+"""The output API where the disk is full, or a rank ends amid a step: every rank is told, nobody
+hangs, and the steps before are in the file."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ DISK = "20m"
 STEPS_ON_DISK = 2
 FORMATS = {"cdf5": "", "netcdf4": NETCDF4_OPTIONS, "fortran": RECORD_OPTIONS}
 QUICK_FULL_DISKS = (("cdf5", "plain"), ("netcdf4", "plain"), ("netcdf4", "pool"))
+QUICK_DEATHS = (("netcdf4", "kill"), ("cdf5", "exit"))
 
 
 def _has(mpi: m.Mpi, kind: str) -> bool:
@@ -70,3 +71,33 @@ def test_a_full_disk_is_told_to_each_rank(mpi: m.Mpi, kind: str, way: str, folde
         for rank in range(RANKS):
             ensure(f"rank {rank}: told by fbo_" in ended.text, f"not told to {rank}:\n{ended.tail}")
         ensure_steps(path, FORMATS[kind], STEPS_ON_DISK)
+
+
+@pytest.mark.parametrize(
+    ("mpi", "kind", "way"),
+    [
+        pytest.param(
+            *(mpi, kind, way),
+            id=f"{mpi.name}-{kind}-{way}",
+            marks=() if mpi is m.OPEN_MPI and (kind, way) in QUICK_DEATHS else FULL,
+        )
+        for mpi in m.DEBIAN
+        for kind in FORMATS
+        for way in ("kill", "exit", "abort")
+        if _has(mpi, kind)
+    ],
+)
+def test_steps_before_a_death_are_in_the_file(
+    mpi: m.Mpi, kind: str, way: str, folder: Path
+) -> None:
+    """Through the pool as without it, and the job's status is the same, but for MPICH's launcher,
+    which may tell the status of the rank that left or of those that it kills then."""
+    statuses = []
+    for over in ("plain", "pool"):
+        path = folder / over / "steps"
+        path.parent.mkdir()
+        statuses.append(_run(mpi, over, way, path, FORMATS[kind], folder=folder).status)
+        ensure_steps(path, FORMATS[kind], 2)
+    ensure(0 not in statuses, f"statuses {statuses}")
+    if mpi.is_open_mpi or way != "exit":
+        ensure(statuses[0] == statuses[1], f"statuses {statuses}")
