@@ -1,5 +1,5 @@
 """The output API where the disk is full, or a rank ends amid a step: every rank is told, nobody
-hangs, and the steps before are in the file."""
+hangs, and the steps before are in the file. And in a world with I/O ranks."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ import pytest
 from suite import mpi as m
 from suite.file_systems import mounted_tmpfs
 from suite.io_ranks import forebay_run
-from suite.on import FULL
+from suite.on import FULL, on
 from suite.output_programs import (
     NETCDF4_OPTIONS,
     RECORD_OPTIONS,
     c_program,
     ensure_steps,
+    file_of_pnetcdf,
+    records_of_gfortran,
+    same,
 )
 from suite.verdict import ensure
 
@@ -101,3 +104,19 @@ def test_steps_before_a_death_are_in_the_file(
     ensure(0 not in statuses, f"statuses {statuses}")
     if mpi.is_open_mpi or way != "exit":
         ensure(statuses[0] == statuses[1], f"statuses {statuses}")
+
+
+@on(m.OPEN_MPI, full=[m.MPICH])
+@pytest.mark.parametrize("pooled", [False, pytest.param(True, marks=FULL)])
+def test_a_world_with_io_ranks_writes_the_same_files(
+    mpi: m.Mpi, pooled: bool, folder: Path
+) -> None:
+    out = folder / "out"
+    out.mkdir()
+    files = ["ocean.dat", RECORD_OPTIONS, *(["ocean.nc", "writers=2"] if mpi.is_open_mpi else [])]
+    options = ["--io-ranks", 1, *(["--pool", out] if pooled else [])]
+    ended = forebay_run(mpi, options, 3, c_program(mpi), out, *files, folder=folder)
+    ended.ensure_success()
+    same(out / "ocean.dat", records_of_gfortran("native", "", folder))
+    if mpi.is_open_mpi:
+        same(out / "ocean.nc", file_of_pnetcdf(folder, 2))
