@@ -68,14 +68,19 @@ int fbo_init(MPI_Comm world, MPI_Comm* compute);
 /* Closes the files that are still open, and ends; before MPI_Finalize. */
 int fbo_finalize(void);
 
+/* clang-format off */
 /* Makes a file, or empties it. `options`: NULL, or words key=value with blanks between them:
- *   format=netcdf   netCDF (CDF-5) by PnetCDF; the default
- *   format=netcdf4  netCDF-4 by HDF5
- *   format=fortran  Fortran's unformatted sequential records: one for each variable that was
- * written in a step, in the order of their definition marker=4 or 8   bytes of a record's markers
- * (4; longer records than 2 GiB have sub-records) endian=native, little or big    of Fortran's
- * records writers=N       ranks that write (4 for each node) window=SIZE     bytes that a writer
- * collects before it writes them (16MiB) */
+ *   format=netcdf    netCDF (CDF-5) by PnetCDF; the default
+ *   format=netcdf4   netCDF-4 by HDF5
+ *   format=fortran   Fortran's unformatted sequential records: one for each variable that was
+ *                    written in a step, in the order of their definition
+ *   compress=1..9    of netCDF-4: shuffle and deflate, by one writer, whatever `writers` is
+ *   marker=4 or 8    bytes of a record's markers in Fortran's records (4; longer records than 2 GiB
+ *                    have sub-records)
+ *   endian=native, little or big   of Fortran's records
+ *   writers=N        ranks that write (4 for each node)
+ *   window=SIZE      bytes that a writer collects before it writes them (16MiB) */
+/* clang-format on */
 int fbo_create(int* file, MPI_Comm comm, const char* path, const char* options);
 /* Opens a netCDF file for reading, by any number of ranks. Then fbo_grid, fbo_define (which finds
  * the variable), fbo_steps and fbo_read. */

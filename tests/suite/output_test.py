@@ -142,6 +142,15 @@ def test_netcdfs_library_reads_the_file(mpi: m.Mpi, options: str, model: str, fo
     _ensure_ocean(folder / "ocean.nc", model)
 
 
+@on(m.OPEN_MPI, full=[m.MPICH])
+def test_a_compressed_file_is_smaller(mpi: m.Mpi, folder: Path) -> None:
+    compressed = "format=netcdf4 compress=4 writers=3"
+    _write(mpi, 3, folder, "plain.nc", "format=netcdf4", "small.nc", compressed)
+    _ensure_ocean(folder / "small.nc", "NETCDF4")
+    plain, small = (Path(folder / name).stat().st_size for name in ("plain.nc", "small.nc"))
+    ensure(small < plain / 2, f"{small} bytes, and {plain} without compression")
+
+
 @pytest.mark.parametrize(
     ("mpi", "ranks", "options"),
     [

@@ -103,8 +103,10 @@ enum class FilePurpose : std::uint8_t { create, open };
 [[nodiscard]] Result<std::unique_ptr<ArrayFile>> open_netcdf_file(MPI_Comm writers,
                                                                   const std::string& path,
                                                                   FilePurpose purpose);
+// `compress`: 0, or the level of deflate, which only one writer can do.
 [[nodiscard]] Result<std::unique_ptr<ArrayFile>> create_netcdf4_file(MPI_Comm writers,
-                                                                     const std::string& path);
+                                                                     const std::string& path,
+                                                                     std::int32_t compress);
 [[nodiscard]] Result<std::unique_ptr<ArrayFile>> open_netcdf4_file(MPI_Comm readers,
                                                                    const std::string& path);
 [[nodiscard]] Result<std::unique_ptr<ArrayFile>> create_fortran_file(MPI_Comm writers,

@@ -34,6 +34,9 @@ constexpr hsize_t metadata_block_bytes = hsize_t{256} << 10;
 // Written to a chunk by HDF5 and looked for where the chunk is thought to be.
 using ChunkMark = std::array<std::uint64_t, 2>;
 
+// Compressed chunks that are written in parts are kept until they are complete.
+constexpr std::size_t compressed_cache_bytes = std::size_t{4} * chunk_bytes_max;
+
 ChunkGrid chunks_of(const ArrayVariable& variable, bool is_chunked) {
     const auto element = static_cast<std::int64_t>(bytes_of(variable.type));
     return {variable.shape,
@@ -43,12 +46,14 @@ ChunkGrid chunks_of(const ArrayVariable& variable, bool is_chunked) {
 class Netcdf4Writer final : public ArrayFile {
 public:
     // `file`: on the first writer.
-    Netcdf4Writer(HdfObject file, ByteFile bytes, MPI_Comm writers, std::string path)
+    Netcdf4Writer(HdfObject file, ByteFile bytes, MPI_Comm writers, std::string path,
+                  std::int32_t compress)
         : file_(std::move(file)),
           bytes_(std::move(bytes)),
           writers_(writers),
           is_first_(rank_in(writers) == 0),
-          path_(std::move(path)) {}
+          path_(std::move(path)),
+          compress_(compress) {}
 
     Result<void> define(const FileSchema& schema) override;
     Result<void> begin_step(std::int64_t step, double time) override;
@@ -79,8 +84,8 @@ private:
                                          printable_name(path_))});
     }
     // The first writer has all of the array.
-    [[nodiscard]] static bool by_hdf5(const ArrayVariable& array) {
-        return array.elements() <= domain_elements_min;
+    [[nodiscard]] bool by_hdf5(const ArrayVariable& array) const {
+        return compress_ > 0 || array.elements() <= domain_elements_min;
     }
     // These are called on the first writer only.
     Result<void> define_all(const FileSchema& schema);
@@ -111,6 +116,7 @@ private:
     MPI_Comm writers_;
     bool is_first_;
     std::string path_;
+    std::int32_t compress_;
     std::map<std::string, HdfObject, std::less<>> scales_;  // dimensions that are no variables
     std::vector<NewVariable> variables_;
     HdfObject time_;
@@ -185,7 +191,7 @@ Result<HdfObject> Netcdf4Writer::make_dataset(const ArrayVariable& variable,
     const HdfObject how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
     const HdfObject access(H5Pcreate(H5P_DATASET_ACCESS), H5Pclose);
     H5Pset_fill_time(how.get(), H5D_FILL_TIME_NEVER);  // all of it is written
-    H5Pset_alloc_time(how.get(), H5D_ALLOC_TIME_EARLY);
+    H5Pset_alloc_time(how.get(), compress_ > 0 ? H5D_ALLOC_TIME_INCR : H5D_ALLOC_TIME_EARLY);
     H5Pset_attr_creation_order(how.get(), H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED);
     std::vector<hsize_t> chunk(chunks.chunk_shape().begin(), chunks.chunk_shape().end());
     if (variable.has_steps) {
@@ -193,13 +199,17 @@ Result<HdfObject> Netcdf4Writer::make_dataset(const ArrayVariable& variable,
         most.insert(most.begin(), H5S_UNLIMITED);
         chunk.insert(chunk.begin(), chunk.empty() ? times_per_chunk : 1);
     }
-    if (variable.has_steps) {
+    if (variable.has_steps || compress_ > 0) {
         H5Pset_chunk(how.get(), static_cast<int>(chunk.size()), chunk.data());
     }
-    if (!variable.shape.empty() && !by_hdf5(variable)) {
+    if (compress_ > 0) {
+        H5Pset_shuffle(how.get());
+        H5Pset_deflate(how.get(), static_cast<unsigned>(compress_));
+    }
+    if (!variable.shape.empty() && (compress_ > 0 || !by_hdf5(variable))) {
         // Where others write the chunks, HDF5 must not keep any.
-        H5Pset_chunk_cache(access.get(), H5D_CHUNK_CACHE_NSLOTS_DEFAULT, 0,
-                           H5D_CHUNK_CACHE_W0_DEFAULT);
+        H5Pset_chunk_cache(access.get(), H5D_CHUNK_CACHE_NSLOTS_DEFAULT,
+                           compress_ > 0 ? compressed_cache_bytes : 0, H5D_CHUNK_CACHE_W0_DEFAULT);
     }
     const FillValue fill = fill_value_of(variable.type);
     H5Pset_fill_value(how.get(), hdf5_type(variable.type), fill.data());
@@ -268,7 +278,7 @@ Result<void> Netcdf4Writer::define_all(const FileSchema& schema) {
 
 Result<void> Netcdf4Writer::define(const FileSchema& schema) {
     for (const ArrayVariable& array : schema.variables) {
-        variables_.push_back({array, chunks_of(array, array.has_steps)});
+        variables_.push_back({array, chunks_of(array, array.has_steps || compress_ > 0)});
         variables_.back().begins.resize(
             static_cast<std::size_t>(variables_.back().chunks.chunks()));
     }
@@ -541,7 +551,8 @@ HdfObject created(const std::string& path) {
 
 }  // namespace
 
-Result<std::unique_ptr<ArrayFile>> create_netcdf4_file(MPI_Comm writers, const std::string& path) {
+Result<std::unique_ptr<ArrayFile>> create_netcdf4_file(MPI_Comm writers, const std::string& path,
+                                                       std::int32_t compress) {
     Result<ByteFile> bytes = ByteFile::open(writers, path);
     if (!bytes) {
         return tl::unexpected(bytes.error());
@@ -561,10 +572,12 @@ Result<std::unique_ptr<ArrayFile>> create_netcdf4_file(MPI_Comm writers, const s
                                                 advice_on(ErrorCode::input_output))})
                     : tl::unexpected(mine.error());
     }
-    return std::make_unique<Netcdf4Writer>(std::move(file), std::move(*bytes), writers, path);
+    return std::make_unique<Netcdf4Writer>(std::move(file), std::move(*bytes), writers, path,
+                                           compress);
 }
 #else
-Result<std::unique_ptr<ArrayFile>> create_netcdf4_file(MPI_Comm, const std::string& path) {
+Result<std::unique_ptr<ArrayFile>> create_netcdf4_file(MPI_Comm, const std::string& path,
+                                                       std::int32_t) {
     return failure(no_hdf5(path));
 }
 #endif

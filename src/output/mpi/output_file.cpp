@@ -91,8 +91,10 @@ Result<void> OutputFile::agree(const Result<void>& mine) const {
 void OutputFile::choose_writers() {
     const int ranks = ranks_of(writers_.comm);
     const int rank = rank_in(writers_.comm);
-    const std::int32_t wanted =
-        options_.writers > 0 ? options_.writers : writers_per_node * nodes_of(writers_.comm);
+    const std::int32_t chosen = writers_per_node * nodes_of(writers_.comm);
+    const std::int32_t wanted = options_.compress > 0  ? 1
+                                : options_.writers > 0 ? options_.writers
+                                                       : chosen;
     writers_.ranks = spread_writers(ranks, std::min(ranks, wanted));
     const auto mine = std::ranges::find(writers_.ranks, Rank{rank});
     if (mine != writers_.ranks.end()) {
@@ -107,7 +109,7 @@ Result<std::unique_ptr<ArrayFile>> OutputFile::file_of_format() const {
     switch (options_.format) {
         case FileFormat::netcdf: return open_netcdf_file(writers_comm_, path_, purpose_);
         case FileFormat::netcdf4:
-            return creates ? create_netcdf4_file(writers_comm_, path_)
+            return creates ? create_netcdf4_file(writers_comm_, path_, options_.compress)
                            : open_netcdf4_file(writers_comm_, path_);
         default: break;
     }

@@ -35,6 +35,24 @@ Result<void> take_window(std::string_view value, std::int64_t& window) {
     return {};
 }
 
+Result<void> take_compress(std::string_view value, std::int32_t& level) {
+    if (value.size() != 1 || value[0] < '0' || value[0] > '9') {
+        return unknown_value("compress", value, "0 to 9");
+    }
+    level = value[0] - '0';
+    return {};
+}
+
+// What goes with what.
+Result<void> checked(const OutputOptions& options) {
+    if (options.compress > 0 && options.format != FileFormat::netcdf4) {
+        return failure(Error{ErrorCode::unsupported, 0,
+                             "the option compress cannot be had in this format (only netCDF-4 "
+                             "files have compression). Give format=netcdf4, or leave it out."});
+    }
+    return {};
+}
+
 Result<void> take(std::string_view key, std::string_view value, OutputOptions& options) {
     if (key == "format") {
         options.format = value == "fortran"   ? FileFormat::fortran
@@ -56,6 +74,9 @@ Result<void> take(std::string_view key, std::string_view value, OutputOptions& o
                    ? Result<void>{}
                    : unknown_value(key, value, "native, little, big");
     }
+    if (key == "compress") {
+        return take_compress(value, options.compress);
+    }
     if (key == "writers") {
         return take_number(key, value, options.writers);
     }
@@ -64,7 +85,7 @@ Result<void> take(std::string_view key, std::string_view value, OutputOptions& o
     }
     return failure(Error{ErrorCode::argument, 0,
                          fmt::format("there is no option {} (known: format, marker, endian, "
-                                     "writers, window). Correct the options.",
+                                     "compress, writers, window). Correct the options.",
                                      key)});
 }
 
@@ -75,7 +96,8 @@ Result<OutputOptions> parse_output_options(std::string_view text) {
     while (true) {
         const std::size_t begin = text.find_first_not_of(' ');
         if (begin == std::string_view::npos) {
-            return options;
+            const Result<void> good = checked(options);
+            return good ? Result<OutputOptions>(options) : tl::unexpected(good.error());
         }
         text.remove_prefix(begin);
         const std::string_view word = text.substr(0, text.find(' '));
