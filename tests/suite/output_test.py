@@ -15,6 +15,7 @@ from suite.compare import RECORD
 from suite.on import EACH, FULL, on
 from suite.output_programs import (
     INCLUDES,
+    NETCDF4_OPTIONS,
     RECORD_OPTIONS,
     c_program,
     file_of_pnetcdf,
@@ -47,6 +48,31 @@ for step in range(3):
     assert np.array_equal(np.asarray(file['salt'][step]).reshape(-1), want.astype('f4'))
 assert np.array_equal(file['area'][:].reshape(-1), np.arange(100 * 131) + 0.5)
 assert np.array_equal(file['ice'][2].mask[:, 0], np.arange(100) >= 40)
+"""
+# Of what output_sizes.c writes: the path, options, and numbers of ranks and steps.
+CHECK_SIZES = """
+import sys, numpy as np
+path, options, ranks, steps = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+step, rank = np.arange(steps)[:, None], np.arange(ranks)[None, :]
+want = {"byte": (rank + step) % 100, "word": -((rank + step) % 100),
+        "large": 10**12 * (rank + 1) + step}
+types = {"byte": "i1", "word": "i2", "large": "i8"}
+if "fortran" in options:
+    fields = [(name + part, "i4" if part else (types[name], ranks))
+              for name in want for part in ("[", "", "]")]
+    file = np.fromfile(path, np.dtype(fields))
+    for name in want:
+        size = ranks * np.dtype(types[name]).itemsize
+        assert (file[name + "["] == size).all() and (file[name + "]"] == size).all(), name
+else:
+    import netCDF4
+    file = netCDF4.Dataset(path)
+    file.set_auto_mask(False)
+    assert list(file["time"][:]) == list(range(steps))
+for name in want:
+    found = np.asarray(file[name][:])
+    assert found.dtype.newbyteorder("=") == np.dtype(types[name]), found.dtype
+    assert np.array_equal(found, want[name]), name
 """
 # Few and many rounds of few and many writers.
 SHAPES = ("", "writers=1", "writers=3 window=64KiB", "window=32KiB")
@@ -149,6 +175,33 @@ def test_a_compressed_file_is_smaller(mpi: m.Mpi, folder: Path) -> None:
     _ensure_ocean(folder / "small.nc", "NETCDF4")
     plain, small = (Path(folder / name).stat().st_size for name in ("plain.nc", "small.nc"))
     ensure(small < plain / 2, f"{small} bytes, and {plain} without compression")
+
+
+@pytest.mark.parametrize(
+    ("mpi", "options", "steps"),
+    [
+        pytest.param(
+            *(mpi, options, steps),
+            id=f"{mpi.name}-{options or 'cdf5'}-{steps}",
+            marks=() if mpi is m.OPEN_MPI and steps < 100 else FULL,
+        )
+        for mpi in m.DEBIAN
+        for options in ("", NETCDF4_OPTIONS, RECORD_OPTIONS)
+        for steps in (5, 10_000)
+        if mpi.is_open_mpi or (options and steps < 100)
+    ],
+)
+def test_single_elements_of_few_bytes_in_many_steps(
+    mpi: m.Mpi, options: str, steps: int, folder: Path
+) -> None:
+    path, ranks = folder / "sizes", 3
+    program = c_program(mpi, "output_sizes")
+    m.run(mpi, ranks, [program, steps, path, options], seconds_max=300).ensure_success()
+    words = [str(path), options, str(ranks), str(steps)]
+    done = subprocess.run(
+        [SYSTEM_PYTHON, "-c", CHECK_SIZES, *words], capture_output=True, text=True, check=False
+    )
+    ensure(done.returncode == 0, done.stderr)
 
 
 @pytest.mark.parametrize(
