@@ -75,6 +75,7 @@ int fbo_finalize(void);
  *   format=fortran   Fortran's unformatted sequential records: one for each variable that was
  *                    written in a step, in the order of their definition
  *   compress=1..9    of netCDF-4: shuffle and deflate, by one writer, whatever `writers` is
+ *   complete=rename  the file is PATH.part until fbo_close; after an error it keeps that name
  *   marker=4 or 8    bytes of a record's markers in Fortran's records (4; longer records than 2 GiB
  *                    have sub-records)
  *   endian=native, little or big   of Fortran's records

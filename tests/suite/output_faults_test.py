@@ -76,6 +76,16 @@ def test_a_full_disk_is_told_to_each_rank(mpi: m.Mpi, kind: str, way: str, folde
         ensure_steps(path, FORMATS[kind], STEPS_ON_DISK)
 
 
+@on(m.OPEN_MPI, full=[m.MPICH])
+def test_a_file_that_is_not_complete_keeps_another_name(mpi: m.Mpi, folder: Path) -> None:
+    with mounted_tmpfs(folder / "small", "1m") as small:
+        path, part = small / "steps", small / "steps.part"
+        options = f"{RECORD_OPTIONS} complete=rename"
+        ended = _run(mpi, "plain", "full", path, options, folder=folder)
+        ensure(ended.status != 0 and f"written is in {part}" in ended.text, ended.tail)
+        ensure(part.exists() and not path.exists(), f"{path} is there")
+
+
 @pytest.mark.parametrize(
     ("mpi", "kind", "way"),
     [

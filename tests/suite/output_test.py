@@ -204,6 +204,13 @@ def test_single_elements_of_few_bytes_in_many_steps(
     ensure(done.returncode == 0, done.stderr)
 
 
+@on(m.OPEN_MPI, full=[m.MPICH])
+def test_a_complete_file_gets_its_name(mpi: m.Mpi, folder: Path) -> None:
+    _write(mpi, 2, folder, "ocean.dat", f"{RECORD_OPTIONS} complete=rename")
+    same(folder / "ocean.dat", records_of_gfortran("native", "", folder))
+    ensure(not (folder / "ocean.dat.part").exists(), "the other name is still there")
+
+
 @pytest.mark.parametrize(
     ("mpi", "ranks", "options"),
     [

@@ -6,6 +6,9 @@
 #include "output/mpi/agreement.hpp"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
 #include <fmt/format.h>
 #include <utility>
 
@@ -106,14 +109,15 @@ void OutputFile::choose_writers() {
 // On writers.
 Result<std::unique_ptr<ArrayFile>> OutputFile::file_of_format() const {
     const bool creates = purpose_ == FilePurpose::create;
+    const std::string path = first_path();
     switch (options_.format) {
-        case FileFormat::netcdf: return open_netcdf_file(writers_comm_, path_, purpose_);
+        case FileFormat::netcdf: return open_netcdf_file(writers_comm_, path, purpose_);
         case FileFormat::netcdf4:
-            return creates ? create_netcdf4_file(writers_comm_, path_, options_.compress)
-                           : open_netcdf4_file(writers_comm_, path_);
+            return creates ? create_netcdf4_file(writers_comm_, path, options_.compress)
+                           : open_netcdf4_file(writers_comm_, path);
         default: break;
     }
-    return creates ? create_fortran_file(writers_comm_, path_, options_.record)
+    return creates ? create_fortran_file(writers_comm_, path, options_.record)
                    : failure(Error{ErrorCode::unsupported, 0,
                                    fmt::format("cannot open {} for reading (Fortran records do not "
                                                "say what they are). Read it by read statements.",
@@ -500,7 +504,25 @@ Result<void> OutputFile::close() {
     }
     const Result<void> closed = on_writers([this] { return file_->close(); });
     is_closed_ = true;
-    return good ? closed : good;
+    good = good ? closed : good;
+    return is_renamed() ? renamed(good) : good;
+}
+
+// Collective, after the file was closed: gives it its name if all went well.
+Result<void> OutputFile::renamed(const Result<void>& closed) const {
+    if (!closed) {
+        Error error = closed.error();
+        error.message += fmt::format(" What was written is in {}.", printable_name(first_path()));
+        return failure(std::move(error));
+    }
+    Result<void> mine;
+    if (rank_in(writers_.comm) == 0 && std::rename(first_path().c_str(), path_.c_str()) != 0) {
+        mine = failure(Error{ErrorCode::input_output, errno,
+                             fmt::format("cannot rename {} to {} ({}). Rename it by mv.",
+                                         printable_name(first_path()), printable_name(path_),
+                                         std::strerror(errno))});
+    }
+    return agreed(writers_.comm, mine);
 }
 
 }  // namespace forebay::output

@@ -81,6 +81,12 @@ private:
     OutputFile(MPI_Comm comm, std::string path, const OutputOptions& options, FilePurpose purpose);
     void choose_writers();
     [[nodiscard]] Result<std::unique_ptr<ArrayFile>> file_of_format() const;
+    [[nodiscard]] bool is_renamed() const noexcept {
+        return options_.named == NameTime::at_close && purpose_ == FilePurpose::create;
+    }
+    // The file's name until it is closed.
+    [[nodiscard]] std::string first_path() const { return is_renamed() ? path_ + ".part" : path_; }
+    [[nodiscard]] Result<void> renamed(const Result<void>& closed) const;
     Result<void> open();
     [[nodiscard]] ElementSharing sharing() const noexcept {
         return purpose_ == FilePurpose::create ? ElementSharing::refused : ElementSharing::allowed;

@@ -77,6 +77,10 @@ Result<void> take(std::string_view key, std::string_view value, OutputOptions& o
     if (key == "compress") {
         return take_compress(value, options.compress);
     }
+    if (key == "complete") {
+        options.named = NameTime::at_close;
+        return value == "rename" ? Result<void>{} : unknown_value(key, value, "rename");
+    }
     if (key == "writers") {
         return take_number(key, value, options.writers);
     }
@@ -85,7 +89,7 @@ Result<void> take(std::string_view key, std::string_view value, OutputOptions& o
     }
     return failure(Error{ErrorCode::argument, 0,
                          fmt::format("there is no option {} (known: format, marker, endian, "
-                                     "compress, writers, window). Correct the options.",
+                                     "compress, complete, writers, window). Correct the options.",
                                      key)});
 }
 

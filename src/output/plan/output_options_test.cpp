@@ -16,6 +16,8 @@ TEST(OutputOptions, AreWordsInAnyOrder) {
     EXPECT_EQ(options->record.order, std::endian::big);
     EXPECT_EQ(options->window_bytes, 1 << 20);
     EXPECT_EQ(options->writers, 3);
+    EXPECT_EQ(options->named, NameTime::at_once);
+    EXPECT_EQ(parse_output_options("complete=rename")->named, NameTime::at_close);
     EXPECT_EQ(parse_output_options("compress=4 format=netcdf4")->compress, 4);
     EXPECT_EQ(parse_output_options("compress=0")->compress, 0);
 }
@@ -29,9 +31,9 @@ TEST(OutputOptions, CompressOnlyWhereTheFormatHasIt) {
 }
 
 TEST(OutputOptions, RefuseWhatTheyDoNotKnow) {
-    for (const char* text :
-         {"format=grib", "marker=5", "endian=middle", "writers=-1", "writers=2x", "window=1",
-          "window=2GiB", "compress=10", "compress=-1", "colour=red", "format", "="}) {
+    for (const char* text : {"format=grib", "marker=5", "endian=middle", "writers=-1", "writers=2x",
+                             "window=1", "window=2GiB", "compress=10", "compress=-1", "complete=no",
+                             "colour=red", "format", "="}) {
         const Result<OutputOptions> options = parse_output_options(text);
         ASSERT_FALSE(options.has_value()) << text;
         EXPECT_EQ(options.error().code, ErrorCode::argument);
