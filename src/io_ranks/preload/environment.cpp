@@ -13,8 +13,9 @@ struct RankVariable {
     int RankPlacement::* value;
 };
 
-// Variables that Hydra, Open MPI, PMIx, Slurm, MVAPICH2 and Cray PALS set, and those that users of
-// PyTorch set. A launcher's number of slots (OMPI_UNIVERSE_SIZE) is not among them.
+// Variables that Hydra, Open MPI, PMIx, Slurm, MVAPICH2, Cray PALS and ALPS, Flux and JSM (jsrun)
+// set, and those that users of PyTorch set. A launcher's number of slots (OMPI_UNIVERSE_SIZE) is
+// not among them.
 constexpr RankVariable variables[] = {
     {"PMI_SIZE", &RankPlacement::size},
     {"PMI_RANK", &RankPlacement::rank},
@@ -32,6 +33,14 @@ constexpr RankVariable variables[] = {
     {"MV2_COMM_WORLD_LOCAL_RANK", &RankPlacement::local_rank},
     {"PALS_RANKID", &RankPlacement::rank},
     {"PALS_LOCAL_RANKID", &RankPlacement::local_rank},
+    {"PALS_LOCAL_SIZE", &RankPlacement::local_size},
+    {"ALPS_APP_PE", &RankPlacement::rank},
+    {"FLUX_JOB_SIZE", &RankPlacement::size},
+    {"FLUX_TASK_RANK", &RankPlacement::rank},
+    {"FLUX_TASK_LOCAL_ID", &RankPlacement::local_rank},
+    {"JSM_NAMESPACE_SIZE", &RankPlacement::size},
+    {"JSM_NAMESPACE_RANK", &RankPlacement::rank},
+    {"JSM_NAMESPACE_LOCAL_RANK", &RankPlacement::local_rank},
     {"SLURM_NTASKS", &RankPlacement::size},
     {"SLURM_NPROCS", &RankPlacement::size},
     {"SLURM_STEP_NUM_TASKS", &RankPlacement::size},

@@ -77,7 +77,9 @@ void bind() noexcept {
 }
 
 bool is_first_process() noexcept {
-    for (const char* variable : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"}) {
+    for (const char* variable :
+         {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "FLUX_TASK_RANK", "JSM_NAMESPACE_RANK",
+          "PALS_RANKID", "ALPS_APP_PE", "SLURM_PROCID"}) {
         const int rank = number_in(variable, -1);
         if (rank >= 0) {
             return rank == 0;

@@ -71,12 +71,13 @@ std::optional<std::string> value_in(std::span<const std::string> environment,
 }
 
 std::vector<std::string> command_environment(std::span<const std::string> environment) {
-    constexpr std::array<std::string_view, 7> left_out{"SLURM_STEP_NUM_TASKS=",
+    constexpr std::array<std::string_view, 8> left_out{"SLURM_STEP_NUM_TASKS=",
                                                        "SLURM_PROCID=",
                                                        "PMI_SIZE=",
                                                        "PMI_RANK=",
                                                        "OMPI_COMM_WORLD_SIZE=",
                                                        "OMPI_COMM_WORLD_RANK=",
+                                                       "PALS_RANKID=",
                                                        "_SLURM_SPANK_OPTION_forebay_"};
     std::vector<std::string> kept;
     std::ranges::copy_if(environment, std::back_inserter(kept), [&](const std::string& one) {

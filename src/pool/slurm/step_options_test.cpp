@@ -42,6 +42,7 @@ TEST(StepOptions, TheCommandDoesNotTakeItselfForATask) {
                             "SLURM_PROCID=0",
                             "SLURM_STEP_NUM_TASKS=4",
                             "PMI_RANK=0",
+                            "PALS_RANKID=0",
                             "SLURM_JOB_ID=7",
                             "_SLURM_SPANK_OPTION_forebay_forebay=x",
                             "FOREBAY_POOL_CAP=1GiB"};
