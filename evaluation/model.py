@@ -6,7 +6,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from forebay.common.model.frozen import frozen
-from forebay.common.model.launcher import Flavour
+from forebay.common.model.known_launchers import Flavour
 
 MEBIBYTE = 1024 * 1024
 

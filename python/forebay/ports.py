@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Optional, Protocol
 
 from forebay.common.model.frozen import frozen
-from forebay.common.model.launcher import Flavour
+from forebay.common.model.known_launchers import Flavour
 from forebay.common.model.program import Family, ProgramFacts
 from forebay.pool.use_case.ports import Pools
 

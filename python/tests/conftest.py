@@ -18,7 +18,7 @@ from forebay.common.model.errors import (
     PoolStartError,
     SetupError,
 )
-from forebay.common.model.launcher import Flavour
+from forebay.common.model.known_launchers import Flavour
 from forebay.common.model.program import Family, Linkage, ProgramFacts
 from forebay.common.model.record import Record, RunRecord
 from forebay.layout.model import Layout, LayoutChange, WantedLayout
@@ -135,7 +135,7 @@ class ImaginedLibraries:
 
 @dataclass
 class ImaginedLaunchers:
-    """`mpirun` is Open MPI's, `mpiexec` MPICH's, `srun` Slurm's."""
+    """`mpirun` is Open MPI's, `mpiexec` MPICH's, `srun` Slurm's, and others by their names."""
 
     here: tuple[LauncherFacts, ...] = ()
 
@@ -144,6 +144,9 @@ class ImaginedLaunchers:
             "mpirun": (Flavour.OPEN_MPI, Family.OPEN_MPI),
             "mpiexec": (Flavour.HYDRA, Family.MPICH),
             "srun": (Flavour.SLURM, None),
+            "flux": (Flavour.FLUX, None),
+            "jsrun": (Flavour.JSRUN, None),
+            "aprun": (Flavour.APRUN, None),
         }
         if word not in known:
             return None

@@ -8,7 +8,7 @@ import pytest
 
 from forebay.common.files.machine import LocalMachine
 from forebay.common.model.errors import UsageError
-from forebay.common.model.launcher import Flavour
+from forebay.common.model.known_launchers import Flavour
 from forebay.common.model.program import Family
 from forebay.doctor.model.finding import DoctorFinding, Status, Topic, problems
 from forebay.doctor.use_case.diagnose import DoctorRequest, diagnose
@@ -125,6 +125,36 @@ def test_srun_is_tried_inside_a_job_only(make_world: MakeWorld) -> None:
     assert "not tried" in only(look(world), Topic.FORWARDING, Status.NOTE).detail
     world = make_world(launchers={"here": (SRUN,)}, environment={"SLURM_JOB_ID": "1"})
     only(look(world), Topic.FORWARDING, Status.GOOD)
+
+
+def facts_of(name: str, flavour: Flavour) -> LauncherFacts:
+    path = Path("/usr/bin") / name
+    return LauncherFacts(path=path, names=(path,), flavour=flavour)
+
+
+def test_launchers_of_batch_systems_are_tried_inside_a_job_only(make_world: MakeWorld) -> None:
+    flux = facts_of("flux", Flavour.FLUX)
+    for around, status in (({}, Status.NOTE), ({"FLUX_URI": "local:///x"}, Status.GOOD)):
+        world = make_world(launchers={"here": (flux,)}, environment=around)
+        only(look(world), Topic.FORWARDING, status)
+        assert only(look(world), Topic.MPI, Status.GOOD).subject == "/usr/bin/flux"
+    (words, _), *_ = world.processes.started  # type: ignore[attr-defined]
+    assert words == ("/usr/bin/flux", "run", "-n", "1", "env")
+
+
+def test_a_job_whose_other_nodes_a_pool_does_not_reach(make_world: MakeWorld) -> None:
+    job = {"LSB_MCPU_HOSTS": "batch 1 a 42 b 42", "CSM_ALLOCATION_ID": "9", "LSB_JOBID": "7"}
+
+    def told(*launchers: LauncherFacts) -> list[str]:
+        world = make_world(launchers={"here": launchers}, environment=job)
+        return [f"{one.detail} {one.remedy}" for one in look(world) if one.subject == "pool"]
+
+    (unknown,) = told(facts_of("aprun", Flavour.APRUN))
+    assert "2 nodes, and no launcher" in unknown
+    assert "pool_starter" in unknown
+    (core,) = told(facts_of("jsrun", Flavour.JSRUN))
+    assert "`--set pool_nodes=2`, and leave one core" in core
+    assert told(MPIRUN) == []
 
 
 def test_programs(make_world: MakeWorld) -> None:

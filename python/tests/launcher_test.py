@@ -2,19 +2,23 @@
 
 import pytest
 
+from forebay.common.model.known_launchers import Flavour
 from forebay.common.model.launcher import (
-    Flavour,
     Forwarding,
     compose_preload,
     find_launcher,
     find_programs,
+    flavour_of_help,
     flavour_of_name,
     flavour_of_version,
     forward,
     preload_without,
+    ranks_of,
     slurm_export,
     start,
+    subcommand_of,
     version_of,
+    with_ranks,
 )
 
 OURS = Forwarding(library="/f.so", preload="/f.so", variables={"FOREBAY_RECORD": "/r"})
@@ -80,6 +84,15 @@ def test_preload_goes_first_but_behind_darshan(existing: str | None, composed: s
         ("python mpiexec.py", None),
         ("env A=1 ./a", None),
         ("mpiexecutor ./a", None),
+        ("/usr/bin/flux run -n 4 ./a", 0),
+        ("timeout 9 flux submit ./a", 2),
+        ("flux proxy x flux run ./a", None),
+        ("flux", None),
+        ("env A=1 jsrun -n 2 ./a", 2),
+        ("aprun ./a", 0),
+        ("ibrun ./a", 0),
+        ("prun ./a", 0),
+        ("jsrunner ./a", None),
     ],
 )
 def test_launcher_is_found_behind_wrappers_only(line: str, at: int | None) -> None:
@@ -96,6 +109,12 @@ def test_flavours_tell_themselves() -> None:
     assert flavour_of_version("Intel(R) MPI Library for Linux, Version 2021.9") is Flavour.HYDRA
     assert flavour_of_version("slurm 23.02.1") is Flavour.SLURM
     assert flavour_of_version("mpibind") is None
+    assert flavour_of_name("flux") is Flavour.FLUX
+    assert flavour_of_name("jsrun") is Flavour.JSRUN
+    assert flavour_of_name("aprun") is Flavour.APRUN
+    assert flavour_of_name("ibrun") is Flavour.IBRUN
+    assert flavour_of_help("Parallel Application Launch Service\nUsage: mpiexec") is Flavour.PALS
+    assert flavour_of_help("Usage: mpiexec [global opts]") is None
     assert version_of("HYDRA build details:\n  Version: 4.0.2") == "4.0.2"
 
 
@@ -200,6 +219,79 @@ def test_options_of_later_contexts_are_the_launchers() -> None:
     assert run(Flavour.HYDRA, line) == ["mpiexec", *HYDRA_FLAGS, *line.split()[1:]]
 
 
+@pytest.mark.parametrize(
+    ("flavour", "line", "wanted"),
+    [
+        (Flavour.FLUX, "flux run -n 4 ./a --env=x", "flux run -n 4 ./a --env=x"),
+        (
+            Flavour.FLUX,
+            "flux run --env-remove=* --env PATH ./a",
+            "flux run --env-remove=* --env PATH --env=LD_PRELOAD --env=FOREBAY_RECORD ./a",
+        ),
+        (
+            Flavour.FLUX,
+            "flux run --env=LD_PRELOAD=/u.so ./a",
+            "flux run --env=LD_PRELOAD=/f.so:/u.so --env=LD_PRELOAD --env=FOREBAY_RECORD ./a",
+        ),
+        (Flavour.JSRUN, "jsrun -n 4 -E A=1 ./a", "jsrun -n 4 -E A=1 ./a"),
+        (
+            Flavour.JSRUN,
+            "jsrun -E LD_PRELOAD=/u.so ./a -E LD_PRELOAD=/u.so",
+            "jsrun -E LD_PRELOAD=/f.so:/u.so ./a -E LD_PRELOAD=/u.so",
+        ),
+        (
+            Flavour.APRUN,
+            "aprun -n 1 -e LD_PRELOAD=/u.so ./a : -n 2 ./b",
+            "aprun -n 1 -e LD_PRELOAD=/f.so:/u.so ./a : -n 2 ./b",
+        ),
+        (Flavour.PALS, "mpiexec --ppn 4 ./a", "mpiexec --ppn 4 ./a"),
+        (
+            Flavour.PALS,
+            "mpiexec --envnone ./a",
+            "mpiexec --genv=LD_PRELOAD=/f.so --genv=FOREBAY_RECORD=/r --envnone ./a",
+        ),
+        (
+            Flavour.PALS,
+            "mpiexec --envlist HOME ./a",
+            "mpiexec --envlist HOME,LD_PRELOAD,FOREBAY_RECORD ./a",
+        ),
+        (
+            Flavour.PRUN,
+            "prun --dvm-uri file:x -n 2 ./a",
+            "prun -x LD_PRELOAD -x FOREBAY_RECORD --dvm-uri file:x -n 2 ./a",
+        ),
+        (Flavour.IBRUN, "ibrun -n 4 -o 8 ./a", "ibrun -n 4 -o 8 ./a"),
+    ],
+)
+def test_other_launchers_pass_our_variables_on(flavour: Flavour, line: str, wanted: str) -> None:
+    assert run(flavour, line) == wanted.split()
+
+
+def test_number_of_ranks_by_each_launchers_own_option() -> None:
+    def ranks(flavour: Flavour, line: str) -> int | None:
+        words = line.split()
+        return ranks_of(words, launcher=0, flavour=flavour, is_program=lambda word: word == "./a")
+
+    assert ranks(Flavour.FLUX, "flux run -N 2 --ntasks=8 ./a") == 8
+    assert ranks(Flavour.JSRUN, "jsrun -n 2 -p 8 ./a") == 8
+    assert ranks(Flavour.JSRUN, "jsrun -n 2 -a 4 ./a") is None
+    assert ranks(Flavour.APRUN, "aprun -n 4 ./a : -n 2 ./a") == 6
+    assert ranks(Flavour.PALS, "mpiexec --np 8 --ppn 4 ./a") == 8
+
+
+def test_ranks_are_set_behind_the_subcommand() -> None:
+    told = with_ranks(("flux", "run"), flavour=Flavour.FLUX, ranks=4, per_node=None)
+    assert told == ("flux", "run", "-n", "4")
+    told = with_ranks(("mpiexec", "-n", "9"), flavour=Flavour.PALS, ranks=4, per_node=2)
+    assert told == ("mpiexec", "-n", "4", "--ppn", "2")
+
+
+def test_subcommand_of_a_launcher_that_has_some() -> None:
+    assert subcommand_of(["flux", "run", "./a"], 0) == "run"
+    assert subcommand_of(["flux", "start"], 0) == ""
+    assert subcommand_of(["srun", "run"], 0) == ""
+
+
 def test_unknown_launchers_are_left_alone() -> None:
     assert run(Flavour.OTHER, "mpiexec -n 4 ./a") == "mpiexec -n 4 ./a".split()
 
@@ -215,6 +307,12 @@ def test_unknown_launchers_are_left_alone() -> None:
         (Flavour.SLURM, "srun -n4 --mpi=pmix ./a", ["./a"]),
         (Flavour.HYDRA, "mpiexec -n 4", []),
         (Flavour.HYDRA, "mpiexec -wdir ./a -n 4 ./b", ["./b"]),
+        (Flavour.FLUX, "flux run --cwd ./b -N 2 -n 4 -o cpu-affinity=off ./a : ./b", ["./a"]),
+        (Flavour.JSRUN, "jsrun -n4 -r 2 --chdir ./b --smpiargs -gpu ./a", ["./a"]),
+        (Flavour.APRUN, "aprun -n 4 -cc depth -d 2 --wdir ./b ./a : -n 1 ./b", ["./a", "./b"]),
+        (Flavour.PALS, "mpiexec --env A=1 --cpu-bind depth -d 2 --wdir ./b -- ./a", ["./a"]),
+        (Flavour.PRUN, "prun --pset ./b -s ./a", ["./a"]),
+        (Flavour.SLURM, "srun --mpi pmix -n 4 ./a", ["./a"]),
     ],
 )
 def test_programs_are_found_behind_options(
@@ -234,3 +332,11 @@ def test_what_is_left_of_ld_preload_without_ours() -> None:
     )
     assert preload_without(ours, "libforebay_") == ""
     assert preload_without(None, "libforebay_") == ""
+
+
+def test_ibruns_helpers_are_no_programs() -> None:
+    words = "ibrun -n 2 task_affinity ./a".split()
+    found = find_programs(
+        words, launcher=0, flavour=Flavour.IBRUN, is_program=lambda word: word != "2"
+    )
+    assert found == (4,)

@@ -7,6 +7,7 @@ import pytest
 from forebay.common.files.launchers import PathLaunchers
 from forebay.common.files.machine import LocalMachine, mount_of, other_names
 from forebay.common.model.errors import UsageError
+from forebay.common.model.known_launchers import Flavour
 
 MOUNTINFO = r"""22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
 30 22 0:26 / /scratch rw shared:7 - lustre 10.0.0.1@tcp:/fs rw
@@ -77,3 +78,36 @@ def test_a_folder_of_path_that_may_not_be_entered_has_no_launchers(
     monkeypatch.setattr(Path, "is_dir", refused)
     monkeypatch.setenv("PATH", f"{closed}:{tmp_path}")
     assert [one.path.name for one in PathLaunchers().installed()] == ["mpiexec"]
+
+
+def named(folder: Path, name: str, text: str) -> None:
+    (folder / name).write_text(f"#!/bin/sh\n{text}\n")
+    (folder / name).chmod(0o755)
+
+
+def test_launchers_are_told_apart_by_name_or_by_what_they_print(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PALS' mpiexec was taken for one that is not known; ibrun must not be started to be asked."""
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    help_text = "Parallel Application Launch Service"
+    named(tmp_path, "mpiexec", f'[ "$1" = --help ] && echo "{help_text}"')
+    named(tmp_path, "mpirun", "echo HYDRA build details")
+    named(tmp_path, "prun", 'echo "prun (PRRTE) 3.0.2"')
+    named(tmp_path, "ibrun", f"touch {tmp_path}/asked")
+    named(tmp_path, "flux", f"touch {tmp_path}/asked")
+    found = {name: PathLaunchers().inspect(name) for name in "mpiexec mpirun prun ibrun".split()}
+    flavours = {name: facts.flavour for name, facts in found.items() if facts}
+    assert flavours == {
+        "mpiexec": Flavour.PALS,
+        "mpirun": Flavour.HYDRA,
+        "prun": Flavour.PRUN,
+        "ibrun": Flavour.IBRUN,
+    }
+    monkeypatch.setenv("PATH", str(tmp_path))
+    names = {one.path.name for one in PathLaunchers().installed()}
+    assert names == {"mpiexec", "mpirun", "ibrun", "flux"}
+    assert not (tmp_path / "asked").exists()
+    named(tmp_path, "prun", "echo the wrapper of OpenHPC")
+    assert (facts := PathLaunchers().inspect("prun"))
+    assert facts.flavour is Flavour.OTHER

@@ -7,7 +7,8 @@ import pytest
 
 from forebay.common.files.records import RecordFiles
 from forebay.common.model.errors import SetupError, UsageError
-from forebay.common.model.launcher import Flavour, ranks_of
+from forebay.common.model.known_launchers import Flavour
+from forebay.common.model.launcher import ranks_of
 from forebay.common.model.program import Linkage, ProgramFacts, counts_ranks
 from forebay.machine_ports import World
 from forebay.ports import CutWorld

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from forebay.common.model.launcher import Flavour, start
+from forebay.common.model.known_launchers import Flavour
+from forebay.common.model.launcher import start
 
 FAMILIES = ("mpich", "openmpi")
 RANKS, PIECES, PIECE_BYTES = 2, 512, 256

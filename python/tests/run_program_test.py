@@ -160,6 +160,8 @@ def test_a_serial_program_is_pointed_to_the_pool_and_nothing_else(make_world: Ma
         {"PMI_SIZE": "4", "PMI_RANK": "0"},
         {"OMPI_COMM_WORLD_SIZE": "4", "OMPI_COMM_WORLD_RANK": "0"},
         {"SLURM_STEP_NUM_TASKS": "4", "SLURM_PROCID": "0"},
+        {"FLUX_JOB_SIZE": "4", "FLUX_TASK_RANK": "0"},
+        {"JSM_NAMESPACE_SIZE": "4", "JSM_NAMESPACE_RANK": "0"},
     ],
 )
 def test_behind_a_launcher_the_right_order_is_said_first(
@@ -175,6 +177,21 @@ def test_behind_a_launcher_the_right_order_is_said_first(
     assert not plan_run(request("./program"), make_world(environment=other)).warnings
     alone = {name: "1" if value == "4" else value for name, value in variables.items()}
     assert not plan_run(request("./program"), make_world(environment=alone)).warnings
+
+
+@pytest.mark.parametrize("variable", ["PALS_RANKID", "ALPS_APP_PE"])
+def test_behind_a_launcher_that_does_not_say_how_many_ranks_there_are(
+    make_world: MakeWorld, tmp_path: Path, variable: str
+) -> None:
+    asked = request("./program 1", pool=(tmp_path,))
+    first = plan_run(asked, make_world(environment={variable: "0"}))
+    assert "was started in each rank, by a launcher" in first.warnings[0]
+    assert "forebay run --pool PATH -- mpiexec -n RANKS ./program 1" in first.warnings[0]
+    assert first.pool is None
+    other = plan_run(asked, make_world(environment={variable: "1"}))
+    assert (other.pool, other.warnings) == (None, ())
+    alone = {variable: "0", "PMI_SIZE": "1", "PMI_RANK": "0"}
+    assert plan_run(asked, make_world(environment=alone)).pool is not None
 
 
 def test_a_run_inside_of_a_pool_uses_that(make_world: MakeWorld, tmp_path: Path) -> None:

@@ -19,7 +19,8 @@ import pytest
 from tuning_scenes import launcher
 
 from forebay.common.model.errors import ProbeError, UsageError
-from forebay.common.model.launcher import Flavour, with_ranks
+from forebay.common.model.known_launchers import Flavour
+from forebay.common.model.launcher import with_ranks
 from forebay.common.model.units import MIB
 from forebay.simulate.files import background_load
 from forebay_tuning.model.metadata import FilesAsk, MetadataRates

@@ -17,7 +17,8 @@ from typing import IO
 
 from evaluation import wheels
 
-from forebay.common.model.launcher import Flavour, start
+from forebay.common.model.known_launchers import Flavour
+from forebay.common.model.launcher import start
 from suite.verdict import Failed, ensure
 
 ROOT = Path(__file__).resolve().parents[2]

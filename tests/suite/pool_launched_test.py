@@ -48,8 +48,8 @@ def _child_of(process: int) -> int:
 
 
 @contextlib.contextmanager
-def launching(mpi: m.Mpi, folder: Path) -> Iterator[list[str]]:
-    """The launcher, told of two nodes by a file; each has a name and a /tmp of its own."""
+def two_nodes(folder: Path) -> Iterator[list[int]]:
+    """Processes in the namespaces of two nodes; each has a name and a /tmp of its own."""
     hosts = folder / "hosts"
     known = Path("/etc/hosts").read_text()
     hosts.write_text(known + "".join(f"127.0.0.1 {host}\n" for host in HOSTS))
@@ -63,6 +63,13 @@ def launching(mpi: m.Mpi, folder: Path) -> Iterator[list[str]]:
             nodes.append(_child_of(outside.pid))
         up = [Path(f"/proc/{node}/root/tmp/up") for node in nodes]
         ensure(until(lambda: all(one.exists() for one in up), 60), "no namespaces")
+        yield nodes
+
+
+@contextlib.contextmanager
+def launching(mpi: m.Mpi, folder: Path) -> Iterator[list[str]]:
+    """The launcher, told of two nodes by a file."""
+    with two_nodes(folder) as nodes:
         agent = folder / "agent"
         cases = " ".join(f"{host}) node={node} ;;" for host, node in zip(HOSTS, nodes, strict=True))
         agent.write_text(AGENT.format(cases=cases))
@@ -148,7 +155,9 @@ def test_another_user_learns_and_says_nothing_in_the_rendezvous_folder(
 
 OWN = """
 import os, sys, time
-names = ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK")
+names = (
+    "PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "FLUX_TASK_RANK", "JSM_NAMESPACE_RANK"
+)
 rank = next(os.environ[name] for name in names if name in os.environ)
 os.write(os.open(f"own-{rank}", os.O_CREAT | os.O_RDWR), rank.encode() * BYTES)
 print(os.uname().nodename, flush=True)

@@ -14,7 +14,8 @@ from demo.errors import DemoError
 from demo.model import ModelTimes, Run, Span, parse_spans, parse_times
 from forebay.common.files.record_file import read_record
 from forebay.common.model.frozen import frozen
-from forebay.common.model.launcher import Flavour, start
+from forebay.common.model.known_launchers import Flavour
+from forebay.common.model.launcher import start
 from forebay.common.model.record import FileSummary, summarise
 
 RUN_SECONDS_MAX = 240

@@ -9,8 +9,8 @@ from pathlib import PurePath
 
 from forebay.common.model.errors import UsageError
 from forebay.common.model.frozen import frozen
+from forebay.common.model.known_launchers import Flavour
 from forebay.common.model.launcher import (
-    Flavour,
     find_launcher,
     find_programs,
     flavour_of_name,

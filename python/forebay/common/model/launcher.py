@@ -1,33 +1,26 @@
 """Command lines of MPI launchers: how to start ranks, where in a command line the launcher and the
-program are, and which options pass our environment variables to ranks on other nodes. No other
-module knows a launcher's options. Pure: words in, words out."""
+program are, and which options pass our environment variables to ranks on other nodes. The options
+themselves are in `known_launchers`. Pure: words in, words out."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from enum import Enum
 from pathlib import PurePath
 
 from forebay.common.model.frozen import frozen
+from forebay.common.model.known_launchers import KNOWN, Flavour
 
 PRELOAD_VARIABLE = "LD_PRELOAD"
 
-_LAUNCHER = re.compile(r"(mpirun|mpiexec|orterun|prterun|oshrun|srun)([._-][\w.-]+)?")
+_LAUNCHER = re.compile(
+    r"(mpirun|mpiexec|orterun|prterun|oshrun|srun)([._-][\w.-]+)?|jsrun|aprun|ibrun|prun"
+)
 _WRAPPERS = frozenset(
     "env timeout nice ionice nohup time setsid stdbuf taskset numactl chrt strace ltrace".split()
 )
 _SHELLS = frozenset("sh bash dash zsh ksh csh tcsh fish busybox make".split())
-
-
-class Flavour(Enum):
-    """Families of launchers that pass on the environment in different ways."""
-
-    OPEN_MPI = "openmpi"
-    HYDRA = "hydra"
-    SLURM = "slurm"
-    OTHER = "other"
 
 
 def start(
@@ -57,15 +50,12 @@ def start(
     return tuple(words)
 
 
-_RANKS_OPTIONS = {"-n", "-np", "--np", "-c", "--ntasks"}
-
-
 def with_ranks(
     words: Sequence[str], *, flavour: Flavour, ranks: int, per_node: int | None
 ) -> tuple[str, ...]:
     """The launcher's words, changed to start `ranks` ranks, at most `per_node` on each node (None
     if there is only one node). The words must contain no program."""
-    options = _RANKS_OPTIONS - (set() if flavour is Flavour.OPEN_MPI else {"-c"})
+    options = KNOWN[flavour].ranks
     out: list[str] = []
     found, waiting = False, list(words)
     while waiting:
@@ -79,7 +69,7 @@ def with_ranks(
         else:
             out.append(word)
     if not found:
-        at = (find_launcher(out) or 0) + 1
+        at = _own_from(out, find_launcher(out) or 0)
         out[at:at] = ["-n", str(ranks)]
     if per_node is None:
         return tuple(out)
@@ -87,8 +77,12 @@ def with_ranks(
         out.append(f"--ntasks-per-node={per_node}")
     elif flavour is Flavour.HYDRA:
         out += ["-ppn", str(per_node)]
-    elif flavour is Flavour.OPEN_MPI:
+    elif flavour in {Flavour.OPEN_MPI, Flavour.PRUN}:
         out += ["--map-by", f"ppr:{per_node}:node"]
+    elif flavour is Flavour.PALS:
+        out += ["--ppn", str(per_node)]
+    elif flavour is Flavour.APRUN:
+        out += ["-N", str(per_node)]
     return tuple(out)
 
 
@@ -132,11 +126,25 @@ def find_launcher(words: Sequence[str]) -> int | None:
     """The index of the launcher: the first word, or one that follows wrappers such as `env`."""
     for index, word in enumerate(words):
         name = PurePath(word).name
-        if _LAUNCHER.fullmatch(name):
+        if _LAUNCHER.fullmatch(name) or subcommand_of(words, index):
             return index
         if index == 0 and name not in _WRAPPERS:
             return None
     return None
+
+
+def subcommand_of(words: Sequence[str], launcher: int) -> str:
+    """The subcommand that makes word number `launcher` a launcher (`flux run`); else empty."""
+    following = "".join(words[launcher + 1 : launcher + 2])
+    for known in KNOWN.values():
+        if known.subcommands and PurePath(words[launcher]).name in known.names:
+            return following if following in known.subcommands else ""
+    return ""
+
+
+def _own_from(words: Sequence[str], launcher: int) -> int:
+    """The index of the first word after the launcher's name and its subcommand."""
+    return launcher + (2 if subcommand_of(words, launcher) else 1)
 
 
 def starts_others(words: Sequence[str]) -> bool:
@@ -146,11 +154,14 @@ def starts_others(words: Sequence[str]) -> bool:
 
 def flavour_of_name(name: str) -> Flavour | None:
     """The flavour by the name of the executable (with links resolved), or None."""
-    if name in {"orterun", "prterun", "prte", "ompirun_wrapper"} or name.endswith(".openmpi"):
+    if name.endswith(".openmpi"):
         return Flavour.OPEN_MPI
-    if name in {"mpiexec.hydra", "mpiexec.mpich", "mpirun.mpich"}:
-        return Flavour.HYDRA
-    return Flavour.SLURM if name == "srun" else None
+    return next((flavour for flavour, one in KNOWN.items() if name in one.names), None)
+
+
+def flavour_of_help(text: str) -> Flavour | None:
+    """The flavour by the output of `--help`, or None: PALS' mpiexec names itself there."""
+    return Flavour.PALS if "Parallel Application Launch Service" in text else None
 
 
 def flavour_of_version(text: str) -> Flavour | None:
@@ -186,15 +197,18 @@ def forward(
     is_program: Callable[[str], bool],
 ) -> tuple[str, ...]:
     """`words` with the options by which this launcher passes our variables to every rank."""
-    before, own = tuple(words[: launcher + 1]), words[launcher + 1 :]
-    contexts = [_context(segment, flavour, is_program) for segment in _segments(own)]
-    if flavour is Flavour.OPEN_MPI:
+    at = _own_from(words, launcher)
+    before, own = tuple(words[:at]), words[at:]
+    contexts = [_context(segment, flavour, is_program) for segment in _segments(own, flavour)]
+    if flavour in {Flavour.OPEN_MPI, Flavour.PRUN}:
         return before + _joined([_for_open_mpi(one, forwarding) for one in contexts])
-    if flavour is Flavour.HYDRA:
-        return before + _for_hydra(contexts, forwarding)
+    if flavour in {Flavour.HYDRA, Flavour.PALS}:
+        return before + _for_hydra(contexts, forwarding, flavour)
     if flavour is Flavour.SLURM:
         return before + _joined([_for_slurm(one, forwarding) for one in contexts])
-    return before + tuple(own)
+    if flavour is Flavour.FLUX:
+        return before + _joined([_for_flux(one, forwarding) for one in contexts])
+    return before + _joined([_with_assignments(one, forwarding, flavour) for one in contexts])
 
 
 def _context(
@@ -235,10 +249,11 @@ def _merged_preload(assignment: str, forwarding: Forwarding) -> str:
     return f"{name}={compose_preload(forwarding.library, value)}"
 
 
-def _segments(words: Sequence[str]) -> Iterator[Sequence[str]]:
+def _segments(words: Sequence[str], flavour: Flavour) -> Iterator[Sequence[str]]:
+    """The words of each application context."""
     start = 0
     for index, word in enumerate(words):
-        if word == ":":
+        if word == ":" and KNOWN[flavour].has_contexts:
             yield words[start:index]
             start = index + 1
     yield words[start:]
@@ -256,12 +271,17 @@ def _for_open_mpi(context: _Context, forwarding: Forwarding) -> _Context:
     return replace(context, options=(*flags, *own))
 
 
-def _for_hydra(contexts: Sequence[_Context], forwarding: Forwarding) -> tuple[str, ...]:
-    """Hydra passes all variables on, unless an option forbids it: then -genv names ours."""
+def _for_hydra(
+    contexts: Sequence[_Context], forwarding: Forwarding, flavour: Flavour
+) -> tuple[str, ...]:
+    """Hydra and PALS pass all variables on, unless an option forbids it: then -genv names ours.
+    For PALS it is one word, since its versions differ in how they separate name and value."""
     told = [replace(one, options=_hydra_options(one.options, forwarding)) for one in contexts]
     withheld = {"-genvnone", "--genvnone", "-envnone", "--envnone"}
     if all(withheld.isdisjoint(one.options) for one in contexts):
         return _joined(told)
+    if flavour is Flavour.PALS:
+        return (*(f"--genv={name}={value}" for name, value in forwarding.pairs), *_joined(told))
     return (*(word for pair in forwarding.pairs for word in ("-genv", *pair)), *_joined(told))
 
 
@@ -291,43 +311,40 @@ def _for_slurm(context: _Context, forwarding: Forwarding) -> _Context:
     return replace(context, options=tuple(out))
 
 
-_VALUES: Mapping[Flavour, Mapping[str, int]] = {
-    Flavour.OPEN_MPI: {
-        "mca": 2,
-        "gmca": 2,
-        "prtemca": 2,
-        "pmixmca": 2,
-        "omca": 2,
-        "tune": 1,
-        **dict.fromkeys(
-            "n np c N x H host hostfile machinefile default-hostfile wdir wd path map-by bind-to "
-            "rank-by npernode npersocket cpus-per-proc rf rankfile timeout output output-filename "
-            "stdin am app prefix personality runtime-options s preload-files max-restarts".split(),
-            1,
-        ),
-    },
-    Flavour.HYDRA: {
-        "genv": 2,
-        "env": 2,
-        **dict.fromkeys(
-            "n np f hosts host hostfile machinefile wdir configfile genvlist envlist launcher "
-            "launcher-exec bootstrap bootstrap-exec rmk topolib bind-to map-by membind demux "
-            "iface ppn prepend-pattern outfile-pattern errfile-pattern nameserver order-nodes "
-            "localhost usize pmi-port "
-            "gpus-per-proc perhost".split(),
-            1,
-        ),
-    },
-    Flavour.SLURM: dict.fromkeys(
-        "n N c p t w x A C G J L W o e i D m q r ntasks nodes cpus-per-task partition time "
-        "nodelist exclude account job-name output error input chdir distribution qos mpi export "
-        "mem mem-per-cpu mem-per-gpu constraint ntasks-per-node ntasks-per-core cpu-bind mem-bind "
-        "gres gpus gpus-per-node gpus-per-task gpu-bind hint het-group licenses relative "
-        "reservation threads-per-core wait".split(),
-        1,
-    ),
-    Flavour.OTHER: dict.fromkeys("n np N c p H host hostfile f".split(), 1),
-}
+_FLUX_RULES = ("--env", "--env-remove", "--env-file")
+
+
+def _for_flux(context: _Context, forwarding: Forwarding) -> _Context:
+    """flux passes all variables on unless rules say otherwise. The rule that is a variable's name
+    takes it from the environment, if the rules before it have not set it."""
+    out = list(context.options)
+    ruled = False
+    for index, word in enumerate(out):
+        name, equals, value = word.partition("=")
+        if name not in _FLUX_RULES:
+            continue
+        ruled = True
+        if name == "--env" and equals:
+            out[index] = f"{name}={_merged_preload(value, forwarding)}"
+        elif name == "--env" and index + 1 < len(out):
+            out[index + 1] = _merged_preload(out[index + 1], forwarding)
+    added = [f"--env={name}" for name in forwarding.names] if ruled else []
+    return replace(context, options=(*out, *added))
+
+
+def _with_assignments(context: _Context, forwarding: Forwarding, flavour: Flavour) -> _Context:
+    """The others pass all variables on; an option that sets LD_PRELOAD gets our libraries, too."""
+    out = list(context.options)
+    options = KNOWN[flavour].assignments
+    for index, word in enumerate(out):
+        name, equals, value = word.partition("=")
+        if name.lstrip("-") not in options:
+            continue
+        if equals:
+            out[index] = f"{name}={_merged_preload(value, forwarding)}"
+        elif index + 1 < len(out):
+            out[index + 1] = _merged_preload(out[index + 1], forwarding)
+    return replace(context, options=tuple(out))
 
 
 def options_with_values(
@@ -338,7 +355,7 @@ def options_with_values(
     is_program: Callable[[str], bool],
 ) -> Iterator[tuple[str, ...]]:
     """The launcher's options in all application contexts, each with its values."""
-    for segment in _segments(words[launcher + 1 :]):
+    for segment in _segments(words[_own_from(words, launcher) :], flavour):
         options = _context(segment, flavour, is_program).options
         at = 0
         while at < len(options):
@@ -356,9 +373,9 @@ def ranks_of(
 ) -> int | None:
     """How many ranks the command line starts, all application contexts together; None if it does
     not say so of each."""
-    options = _RANKS_OPTIONS - (set() if flavour is Flavour.OPEN_MPI else {"-c"})
+    options = KNOWN[flavour].ranks
     total = 0
-    for segment in _segments(words[launcher + 1 :]):
+    for segment in _segments(words[_own_from(words, launcher) :], flavour):
         given = [
             value
             for name, value in _pairs(_context(segment, flavour, is_program).options)
@@ -388,8 +405,8 @@ def find_programs(
     """The indices of the programs that the launcher starts: in each application context, the first
     executable word that is neither an option nor an option's value."""
     found = []
-    start = launcher + 1
-    for segment in _segments(words[start:]):
+    start = _own_from(words, launcher)
+    for segment in _segments(words[start:], flavour):
         at = _program_in(segment, flavour, is_program)
         if at is not None:
             found.append(start + at)
@@ -406,7 +423,7 @@ def _program_in(
             skip -= 1
         elif word.startswith("-"):
             skip = _values_after(word, "".join(segment[index + 1 : index + 2]), flavour)
-        elif is_program(word):
+        elif is_program(word) and word not in KNOWN[flavour].helpers:
             return index
     return None
 
@@ -416,6 +433,6 @@ def _values_after(option: str, following: str, flavour: Flavour) -> int:
     name, equals, _ = option.lstrip("-").partition("=")
     if equals:
         return 0
-    values = _VALUES[flavour].get(name, 0)
-    # Hydra takes -genv NAME VALUE and -genv NAME=VALUE.
+    values = KNOWN[flavour].values.get(name, 0)
+    # Hydra and PALS take -genv NAME VALUE and -genv NAME=VALUE.
     return 1 if name in {"genv", "env"} and "=" in following else values

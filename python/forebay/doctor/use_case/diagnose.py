@@ -8,9 +8,9 @@ from pathlib import Path
 
 from forebay.common.model.errors import LayoutError, SetupError
 from forebay.common.model.frozen import frozen
+from forebay.common.model.known_launchers import KNOWN, Flavour
 from forebay.common.model.launcher import (
     PRELOAD_VARIABLE,
-    Flavour,
     Forwarding,
     compose_preload,
     forward,
@@ -27,6 +27,7 @@ from forebay.doctor.model.finding import (
 from forebay.doctor.model.site import PARALLEL
 from forebay.layout.model import Layout
 from forebay.machine_ports import DirectoryFacts, MachineFacts, World
+from forebay.pool.use_case.batch_job import nodes_of_job
 from forebay.ports import LauncherFacts, NativeLibraries
 
 _PROBE_VARIABLE = "FOREBAY_DOCTOR"
@@ -105,7 +106,7 @@ def _mpis(world: World, launchers: Sequence[LauncherFacts]) -> Iterator[DoctorFi
             yield note_finding(
                 Topic.MPI, str(launcher.path), f"{names}: unknown; gets the environment as it is"
             )
-        elif launcher.library is None and launcher.flavour is not Flavour.SLURM:
+        elif launcher.library is None and KNOWN[launcher.flavour].brings_mpi:
             yield note_finding(Topic.MPI, str(launcher.path), f"{what}; its libmpi was not found")
         elif launcher.family is Family.UNKNOWN:
             yield problem_finding(
@@ -123,8 +124,33 @@ def _mpis(world: World, launchers: Sequence[LauncherFacts]) -> Iterator[DoctorFi
         yield problem_finding(
             Topic.MPI,
             "launchers",
-            "no mpiexec, mpirun or srun on PATH",
-            "Load the MPI's module, or install one (Debian: mpich or openmpi-bin).",
+            "no mpiexec, mpirun, srun, flux, jsrun, aprun or ibrun on PATH",
+            "Load the MPI's module, or install one (Debian: mpich or openmpi-bin). A launcher of "
+            "another name is started as it is.",
+        )
+    yield from _reach(world, launchers)
+
+
+def _reach(world: World, launchers: Sequence[LauncherFacts]) -> Iterator[Finding]:
+    """Says in a job of several nodes if no launcher can start the daemons of a pool on them."""
+    nodes = nodes_of_job(world.environment)
+    if nodes is None or nodes < 2 or "SLURM_JOB_NUM_NODES" in world.environment:
+        return
+    usable = [one for one in launchers if KNOWN[one.flavour].start]
+    if not usable:
+        yield note_finding(
+            Topic.MPI,
+            "pool",
+            f"the job has {nodes} nodes, and no launcher on PATH is known to start daemons on them",
+            f"Say `--set pool_nodes={nodes}`, and in pool_starter the command that starts one task "
+            "on each node.",
+        )
+    elif all(KNOWN[one.flavour].takes_cores for one in usable):
+        yield note_finding(
+            Topic.MPI,
+            "pool",
+            f"the job has {nodes} nodes; a pool is on one of them, unless told otherwise",
+            f"Say `--set pool_nodes={nodes}`, and leave one core of each node free.",
         )
 
 
@@ -210,11 +236,16 @@ def _forwarding(
 ) -> Iterator[DoctorFinding]:
     """Starts one process by each launcher and checks the environment that it gets."""
     for launcher in launchers:
-        if launcher.flavour is Flavour.SLURM and "SLURM_JOB_ID" not in world.environment:
+        job = KNOWN[launcher.flavour].job_variable
+        if launcher.flavour is Flavour.PRUN:
+            yield note_finding(
+                Topic.FORWARDING, str(launcher.path), "not tried: prun wants a DVM that runs"
+            )
+        elif job and job not in world.environment:
             yield note_finding(
                 Topic.FORWARDING,
                 str(launcher.path),
-                "not tried: outside a job srun would wait for one",
+                f"not tried: outside a job {launcher.names[0].name} fails, or waits for one",
                 "Run `forebay doctor` inside a job.",
             )
         elif libraries is not None:
@@ -231,8 +262,9 @@ def _try_launcher(
         variables={_PROBE_VARIABLE: "1"},
     )
     name = str(launcher.names[0])
+    start = (name, *KNOWN[launcher.flavour].subcommands[:1], "-n", "1", "env")
     words = forward(
-        (name, "-n", "1", "env"),
+        start,
         launcher=0,
         flavour=launcher.flavour,
         forwarding=forwarding,
@@ -243,7 +275,7 @@ def _try_launcher(
         environment={**world.environment, **_RELAXED, **dict(forwarding.pairs)},
         seconds_max=_PROBE_SECONDS_MAX,
     )
-    command = f"{name} -n 1 env"
+    command = " ".join(start)
     if ended.status != 0:
         why = "it took too long" if ended.status is None else f"status {ended.status}"
         first = next((line for line in ended.errors.splitlines() if line.strip("- ")), "")

@@ -41,6 +41,11 @@ _START_SECONDS_MAX = 120.0
 _END_SECONDS_MAX = 10.0
 _POLL_SECONDS = 0.1
 _SECRET_BYTES = 32
+# Runs a launcher without input. The process beside it reads the input instead, which ends when the
+# starting process dies; then it removes the mailbox folder. It is nobody's child, so that the
+# launcher does not meet a child that it has not started.
+_WATCH = """( { while read -r _; do :; done; rm -rf "$0"; } <&3 3<&- > /dev/null 2>&1 & ) 3<&0
+exec "$@" < /dev/null"""
 _TASK = Path(__file__).with_name("fleet_task.sh")
 
 
@@ -263,7 +268,7 @@ class Fleet:
             f"the daemons of the pool have not started on "
             f"{counted(self._place.nodes, 'node')} ({why}). "
             f"They say: {said or 'nothing'}. They were started by: "
-            f"{' '.join(starter_of(self._place))}"
+            f"{' '.join(starter_of(self._place))}. `--set pool_nodes=1` uses this node only."
         )
 
 
@@ -352,6 +357,8 @@ def start_fleet(program: Path, place: PoolPlace) -> Fleet:
     words += [str(place.socket), str(place.nodes), str(samples)]
     if mailbox_folder:
         words.append(str(mailbox_folder))
+        if not place.passes_input:
+            words = ["/bin/sh", "-c", _WATCH, str(mailbox_folder), *words, "none"]
     try:
         process = started(words, place, stdin=subprocess.PIPE)
     except BaseException as error:

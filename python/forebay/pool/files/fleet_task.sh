@@ -2,18 +2,24 @@
 # Runs the pool's daemon of one node, in a task of the batch system (a job step) or of an MPI's
 # launcher. Other nodes need not have this file: they are given its text, without comment lines.
 #
-#   /bin/sh -c TEXT DAEMON SOCKET NODES SAMPLES [MAILBOX]
+#   /bin/sh -c TEXT DAEMON SOCKET NODES SAMPLES [MAILBOX [INPUT]]
 #
 # SAMPLES is how many samples of its counts the daemon keeps for its report.
 # MAILBOX is a folder that all nodes see; it is given under a launcher only.
+# INPUT is "none" if the first task may lack the launcher's standard input.
 
-# The number of this task, which is its node's too.
-node=${SLURM_PROCID:-${PMI_RANK:-${PMIX_RANK:-${OMPI_COMM_WORLD_RANK:-}}}}
+# The number of this task, which is its node's too (TASK_NUMBERS in known_launchers.py).
+node=
+for variable in FLUX_TASK_RANK SLURM_PROCID PMI_RANK PMIX_RANK OMPI_COMM_WORLD_RANK \
+    JSM_NAMESPACE_RANK PALS_RANKID ALPS_APP_PE; do
+    if [ -z "$node" ]; then eval "node=\${$variable:-}"; fi
+done
 daemon=$0
 socket=$1
 nodes=$2
 samples=$3
 mailbox=$4
+input=$5
 folder=${socket%/*}
 
 # Refuses an existing folder that others can enter: on another node somebody may have made it
@@ -51,14 +57,15 @@ under_a_step() {
 #   USR1 TERM  send this signal to the daemon
 #   out-N      output of the daemon of node N (Open MPI mixes lines of several tasks)
 # If the starting process dies, standard input of the first task ends. That task then removes
-# $mailbox, which ends all daemons. The status is always 0: after another, launchers kill the tasks
+# $mailbox, which ends all daemons. (Where it may lack that input, a process beside the launcher
+# does so: start_fleet in fleet.py.) The status is always 0: after another, launchers kill the tasks
 # that still run.
 under_a_launcher() {
     rm -f "$socket.in"
     mkfifo -m 600 "$socket.in" || exit
     exec 3<&0
     leader=
-    if [ "$node" = 0 ]; then
+    if [ "$node" = 0 ] && [ "$input" != none ]; then
         { while read -r _; do :; done; rm -rf "$mailbox"; } <&3 3<&- > /dev/null 2>&1 &
         leader=$!
     fi

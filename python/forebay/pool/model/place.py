@@ -51,6 +51,8 @@ class PoolPlace:
     shared: Path | None = None
     """A folder that all nodes see, for a starter that passes standard input to its first task only:
     it then carries the messages to the daemons. None if standard input does."""
+    passes_input: bool = True
+    """Whether, with `shared`, the first task is known to get standard input."""
     is_sampled: bool = False
     """Whether its counts are wanted over time (`PoolEnd.samples`)."""
 

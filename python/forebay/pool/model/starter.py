@@ -4,31 +4,13 @@ words that start one task on each. Pure: the caller reads host files."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from forebay.common.model.frozen import frozen
-from forebay.common.model.launcher import Flavour, options_with_values
+from forebay.common.model.known_launchers import KNOWN, Flavour, KnownLauncher
+from forebay.common.model.launcher import options_with_values, subcommand_of
 
 _COUNTS = frozenset({"n", "np", "c"})
-_LISTS = {
-    Flavour.HYDRA: frozenset({"hosts", "host"}),
-    Flavour.OPEN_MPI: frozenset({"H", "host"}),
-}
-_FILES = {
-    Flavour.HYDRA: frozenset({"f", "hostfile", "machinefile"}),
-    Flavour.OPEN_MPI: frozenset({"hostfile", "machinefile"}),
-}
-# Options that the daemons' launch keeps: they say which nodes there are and how to reach them.
-_KEPT = {
-    Flavour.HYDRA: frozenset(
-        "f hosts host hostfile machinefile launcher launcher-exec bootstrap bootstrap-exec rmk "
-        "iface localhost".split()
-    ),
-    Flavour.OPEN_MPI: frozenset(
-        "H host hostfile machinefile default-hostfile mca gmca prtemca pmixmca omca prefix "
-        "personality allow-run-as-root".split()
-    ),
-}
 _HOST = re.compile(r"[A-Za-z0-9_][\w.-]*")
 
 
@@ -40,11 +22,23 @@ class Launching:
     launcher: str
     flavour: Flavour
     options: tuple[tuple[str, ...], ...]
+    subcommand: str = ""
+
+    @property
+    def known(self) -> KnownLauncher:
+        """What is known of launchers of this kind."""
+        return KNOWN[self.flavour]
 
     @property
     def is_usable(self) -> bool:
         """Whether it is known how to start one task per node with this launcher."""
-        return self.flavour in _KEPT
+        return bool(self.known.start) and not self.is_detached
+
+    @property
+    def is_detached(self) -> bool:
+        """Whether the launcher returns before the program ends, or starts it in an allocation of
+        its own."""
+        return self.subcommand in self.known.detached
 
 
 def launching(
@@ -52,27 +46,44 @@ def launching(
 ) -> Launching:
     """The launch in a command line whose word number `launcher` is the launcher."""
     options = options_with_values(words, launcher=launcher, flavour=flavour, is_program=is_program)
-    return Launching(launcher=words[launcher], flavour=flavour, options=tuple(options))
+    return Launching(
+        launcher=words[launcher],
+        flavour=flavour,
+        options=tuple(options),
+        subcommand=subcommand_of(words, launcher),
+    )
 
 
-def nodes_of(launch: Launching, read: Callable[[str], str | None]) -> int:
-    """The number of nodes that the options name, but not more than there are ranks; 0 if they name
-    none. `read` returns a file's text, or None."""
-    if not launch.is_usable:
+def nodes_of(
+    launch: Launching,
+    read: Callable[[str], str | None],
+    environment: Mapping[str, str] | None = None,
+) -> int:
+    """The number of nodes that the options name, or else a file of hosts that the launcher finds in
+    `environment`, but not more than there are ranks; 0 if neither names any. `read` returns a
+    file's text, or None."""
+    known = launch.known
+    if not launch.is_usable or not (known.host_lists or known.host_files):
         return 0
     hosts: dict[str, None] = {}
     ranks = 0
+    files: list[str] = []
     for option in launch.options:
         name, values = _named(option)
-        if name in _LISTS[launch.flavour]:
+        if name in known.host_lists:
             hosts.update(dict.fromkeys(_hosts(",".join(values).split(","))))
-        elif name in _FILES[launch.flavour] and values:
-            text = read(values[0])
-            if text is None:
-                return 0
-            hosts.update(dict.fromkeys(_hosts(text.splitlines())))
+        elif name in known.host_files and values:
+            files.append(values[0])
         elif name in _COUNTS and values and values[0].isdecimal():
             ranks += int(values[0])
+    if not hosts and not files and environment is not None:
+        named = (environment.get(name, "") for name in known.hosts_variables)
+        files = [file for file in named if file][:1]
+    for file in files:
+        text = read(file)
+        if text is None:
+            return 0
+        hosts.update(dict.fromkeys(_hosts(text.splitlines())))
     return min(len(hosts), ranks) if ranks else len(hosts)
 
 
@@ -92,11 +103,15 @@ def _named(option: Sequence[str]) -> tuple[str, tuple[str, ...]]:
 def starter_by(launch: Launching, nodes: int, variables: Sequence[str]) -> tuple[str, ...]:
     """The launcher's words to start one task on each of `nodes` nodes. `variables` are the names of
     environment variables that the tasks must see."""
-    kept = dict.fromkeys(
-        option for option in launch.options if _named(option)[0] in _KEPT[launch.flavour]
-    )
-    words = [launch.launcher, *(word for option in kept for word in option), "-n", str(nodes)]
-    if launch.flavour is Flavour.HYDRA:
-        return (*words, "-ppn", "1")  # Hydra passes all variables and binds no processes
-    words += ["--map-by", "ppr:1:node", "--bind-to", "none"]
-    return (*words, *(word for name in variables for word in ("-x", name)))
+    known = launch.known
+    kept = dict.fromkeys(option for option in launch.options if _named(option)[0] in known.kept)
+    counts = {"nodes": str(nodes), "last": str(nodes - 1)}
+    start = (_filled(word, counts) for word in known.start)
+    exports = (word for name in variables if known.exports for word in (known.exports, name))
+    return (launch.launcher, *(word for option in kept for word in option), *start, *exports)
+
+
+def _filled(word: str, counts: Mapping[str, str]) -> str:
+    for name, count in counts.items():
+        word = word.replace(f"{{{name}}}", count)
+    return word

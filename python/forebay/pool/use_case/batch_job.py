@@ -1,4 +1,4 @@
-"""Finds out about the surrounding batch job: when it will end, and whether it has one node."""
+"""Finds out about the surrounding batch job: when it will end, and how many nodes it has."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from forebay.ports import Processes
 END_VARIABLE = "SLURM_JOB_END_TIME"
 """Seconds since the epoch, read by the daemon. Slurm 22.05 (Debian 12) does not set it."""
 _JOB_VARIABLE = "SLURM_JOB_ID"
+_CSM_VARIABLE = "CSM_ALLOCATION_ID"
+_FLUX_NODES = """
+[ "$(flux getattr security.owner)" = "$(id -u)" ] || exit 1
+nodes=$(flux getattr size)
+[ "$nodes" = "$(flux exec --noinput hostname | sort -u | wc -l)" ] && echo "$nodes"
+"""
 _SECONDS_MAX = 10.0
+_FLUX_SECONDS_MAX = 30.0
 
 
 def with_job_end(environment: Mapping[str, str], processes: Processes) -> Mapping[str, str]:
@@ -36,14 +43,32 @@ def with_job_end(environment: Mapping[str, str], processes: Processes) -> Mappin
     return {**environment, END_VARIABLE: str(int(end.timestamp()))}
 
 
-def is_job_of_one_node(environment: Mapping[str, str]) -> bool:
-    """Whether Slurm, PBS or LSF says that the job has a single node. False without a job."""
+def nodes_of_job(environment: Mapping[str, str]) -> int | None:
+    """The number of nodes of the job, as Slurm, PBS or LSF says; None without a job, or if none of
+    them says so."""
     if nodes := environment.get("SLURM_JOB_NUM_NODES"):
-        return nodes == "1"
+        return int(nodes) if nodes.isdecimal() else None
     if hosts := environment.get("LSB_MCPU_HOSTS"):  # name and slots of each host
-        return len({*hosts.split()[::2]}) == 1
+        named = list(dict.fromkeys(hosts.split()[::2]))
+        # With CSM (jsrun), the first host is that of the script, and has no ranks.
+        return len(named[1:] if environment.get(_CSM_VARIABLE) else named)
     try:
         hosts = Path(environment["PBS_NODEFILE"]).read_text(encoding="utf-8", errors="replace")
     except (KeyError, OSError):
-        return False
-    return len({*hosts.split()}) == 1
+        return None
+    return len({*hosts.split()})
+
+
+def is_job_of_one_node(environment: Mapping[str, str]) -> bool:
+    """Whether Slurm, PBS or LSF says that the job has a single node. False without a job."""
+    return nodes_of_job(environment) == 1
+
+
+def nodes_of_flux(processes: Processes, environment: Mapping[str, str]) -> int:
+    """The number of nodes of the Flux instance, 0 if it is not the user's (then `flux exec` is not
+    allowed) or has several brokers on a node."""
+    done = processes.capture(
+        ("sh", "-c", _FLUX_NODES), environment=environment, seconds_max=_FLUX_SECONDS_MAX
+    )
+    text = done.output.strip()
+    return int(text) if done.status == 0 and text.isdecimal() else 0

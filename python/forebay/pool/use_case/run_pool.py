@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from forebay.common.model.errors import MountRefusedError, UsageError
 from forebay.common.model.frozen import frozen
+from forebay.common.model.known_launchers import Flavour
 from forebay.pool.model.mounting import MountChoice
 from forebay.pool.model.place import (
     DAEMON_VARIABLE,
@@ -31,7 +32,7 @@ from forebay.pool.model.place import (
 )
 from forebay.pool.model.starter import Launching, nodes_of, starter_by
 from forebay.pool.model.system_folders import check_place
-from forebay.pool.use_case.batch_job import END_VARIABLE, with_job_end
+from forebay.pool.use_case.batch_job import END_VARIABLE, nodes_of_flux, with_job_end
 from forebay.pool.use_case.ports import PoolDaemon, Progress, Silent, resolved
 from forebay.ports import Finished, Hook, RunWorld
 from forebay.settings.model.given import ENVIRONMENT_PREFIX
@@ -151,25 +152,36 @@ class NodePlan:
     nodes: int
     starter: tuple[str, ...] = ()
     by: Launching | None = None
+    is_told: bool = False
+    """Whether the user says on how many nodes."""
 
 
 def plan_nodes(
-    effective: Sequence[EffectiveSetting], launch: Launching | None, world: RunWorld
+    effective: Sequence[EffectiveSetting],
+    launch: Launching | None,
+    world: RunWorld,
+    *,
+    is_pooled: bool = True,
 ) -> NodePlan:
     """The number of nodes and the starter, from the settings, else from Slurm's job, else from the
-    launcher's options."""
+    launcher's options or environment. Flux is asked only if `is_pooled`."""
     told = {one.setting.name: one.value for one in effective}
     nodes = int(told.get(NODES_SETTING, "0"))
     starter = tuple(word for word in told.get(STARTER_SETTING, "").split(",") if word)
     environment = world.environment
     slurm = next((environment[name] for name in _SLURM_NODES if environment.get(name)), "")
     own = launch if launch and launch.is_usable and not slurm and not starter else None
+    is_told = nodes > 0
     if nodes == 0:
         nodes = int(slurm) if slurm.isdecimal() else 0
-    if nodes == 0 and own:
-        nodes = nodes_of(own, lambda name: _text_of(world.folder / name))
+    if nodes == 0 and own and not own.known.takes_cores:
+        if own.flavour is Flavour.FLUX:
+            nodes = nodes_of_flux(world.processes, environment) if is_pooled else 0
+        else:
+            nodes = nodes_of(own, lambda name: _text_of(world.folder / name), environment)
     nodes = max(nodes, 1)
-    return NodePlan(nodes=nodes, starter=starter, by=own if nodes > 1 else None)
+    by = own if nodes > 1 else None
+    return NodePlan(nodes=nodes, starter=starter, by=by, is_told=is_told)
 
 
 def _text_of(path: Path) -> str | None:
@@ -354,6 +366,7 @@ def run_through(
         nodes=pool.nodes,
         starter=_words(pool, known),
         shared=(first if first.is_dir() else first.parent) if pool.by else None,
+        passes_input=pool.by is None or pool.by.known.passes_input,
         is_sampled=is_sampled,
     )
     daemon = world.pools.start(place)

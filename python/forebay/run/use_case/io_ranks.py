@@ -8,7 +8,7 @@ from pathlib import Path
 
 from forebay.common.model.errors import SetupError, UsageError
 from forebay.common.model.frozen import frozen
-from forebay.common.model.launcher import Flavour
+from forebay.common.model.known_launchers import Flavour
 from forebay.common.model.program import Family, ProgramFacts
 from forebay.ports import LauncherFacts, RunWorld
 

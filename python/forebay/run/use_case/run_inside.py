@@ -10,16 +10,10 @@ from pathlib import Path
 
 from forebay.common.model.errors import PoolError
 from forebay.common.model.frozen import frozen
+from forebay.common.model.known_launchers import LONE_RANKS, SIZES_AND_RANKS
 from forebay.pool.model.place import PATHS_VARIABLE, SOCKET_VARIABLE
 from forebay.pool.use_case.ports import resolved
 from forebay.ports import RunWorld
-
-_SIZES_AND_RANKS = (
-    ("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"),
-    ("PMI_SIZE", "PMI_RANK"),
-    ("SLURM_STEP_NUM_TASKS", "SLURM_PROCID"),
-)
-"""Variables that Open MPI, MPICH and Slurm set in each rank: number of ranks, and rank."""
 
 
 @frozen
@@ -45,10 +39,11 @@ def look_around(given: Sequence[Path], words: Sequence[str], world: RunWorld) ->
         )
     if given and (why := world.pools.obstacle()) is not None:
         return Inside(reason=why, is_told=True, has_no_pool=True)
-    if (count := _count(world.environment)) > 1:
+    tasks = _tasks(world.environment)
+    if tasks is not None and tasks.count != 1:
         return Inside(
-            reason=_right_order(count, words, pool=bool(given)),
-            is_told=_is_first(world.environment),
+            reason=_right_order(tasks.count, words, pool=bool(given)),
+            is_told=tasks.rank == 0,
             has_no_pool=True,
         )
     if world.environment.get(SOCKET_VARIABLE) and not given:
@@ -62,31 +57,35 @@ def look_around(given: Sequence[Path], words: Sequence[str], world: RunWorld) ->
     return None
 
 
-def _right_order(count: int, words: Sequence[str], *, pool: bool) -> str:
+def _right_order(count: int | None, words: Sequence[str], *, pool: bool) -> str:
+    times, ranks = (f"{count} times", count) if count else ("in each rank", "RANKS")
     option = "--pool PATH " if pool else ""
     without = " The pool is left out: no rank would see what another one writes." if pool else ""
     return (
-        f"`forebay run` was started {count} times, by a launcher, so that each of them sees one "
+        f"`forebay run` was started {times}, by a launcher, so that each of them sees one "
         f"rank only and reports by itself.{without} Put it in front of the launcher: "
-        f"forebay run {option}-- mpiexec -n {count} {shlex.join(words)}"
+        f"forebay run {option}-- mpiexec -n {ranks} {shlex.join(words)}"
     )
 
 
-def _tasks(environment: Mapping[str, str]) -> tuple[int, int]:
-    """The number of ranks and this process's rank; 1 and 0 if no launcher has set them."""
-    for size, rank in _SIZES_AND_RANKS:
+@frozen
+class _Tasks:
+    """The tasks that a launcher started, of which this process is one. `count` is None if the
+    launcher does not say how many there are."""
+
+    count: int | None
+    rank: int
+
+
+def _tasks(environment: Mapping[str, str]) -> _Tasks | None:
+    """None if no launcher has started this process."""
+    for size, rank in SIZES_AND_RANKS:
         count, number = environment.get(size, ""), environment.get(rank, "")
         if count.isdecimal() and number.isdecimal():
-            return int(count), int(number)
-    return 1, 0
-
-
-def _count(environment: Mapping[str, str]) -> int:
-    return _tasks(environment)[0]
-
-
-def _is_first(environment: Mapping[str, str]) -> bool:
-    return _tasks(environment)[1] == 0
+            return _Tasks(count=int(count), rank=int(number))
+    numbers = (environment.get(name, "") for name in LONE_RANKS)
+    lone = next((number for number in numbers if number.isdecimal()), None)
+    return None if lone is None else _Tasks(count=None, rank=int(lone))
 
 
 def _serving(given: Sequence[Path], world: RunWorld) -> int | None:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from forebay.common.model.errors import SettingsError, UsageError
 from forebay.common.model.frozen import frozen
+from forebay.common.model.known_launchers import Flavour
 from forebay.common.model.launcher import (
     PRELOAD_VARIABLE,
-    Flavour,
     Forwarding,
     compose_preload,
     find_launcher,
@@ -21,8 +21,8 @@ from forebay.common.model.launcher import (
     slurm_export,
 )
 from forebay.common.model.program import ProgramFacts
+from forebay.pool.model.place import PATHS_SETTING
 from forebay.pool.model.starter import Launching, launching
-from forebay.pool.use_case.batch_job import is_job_of_one_node
 from forebay.pool.use_case.ports import resolved
 from forebay.pool.use_case.run_pool import (
     MountPlan,
@@ -35,6 +35,7 @@ from forebay.pool.use_case.run_pool import (
 from forebay.ports import LauncherFacts, RunWorld
 from forebay.run.use_case.io_ranks import AutoIoRanks, IoRanks, IoRanksPlan, plan_io_ranks
 from forebay.run.use_case.pool_over_tiers import PoolOverTiers, check_tiers
+from forebay.run.use_case.pool_warnings import BATCH_VARIABLES, reach_warnings
 from forebay.run.use_case.run_inside import look_around
 from forebay.settings.model.given import (
     ENVIRONMENT_PREFIX,
@@ -50,7 +51,6 @@ if TYPE_CHECKING:  # a program would wait for this
 
 _SLURM_EXPORT = "SLURM_EXPORT_ENV"
 _SLURM_RANKS = "SLURM_NTASKS"
-BATCH_VARIABLES = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "COBALT_JOBID", "FLUX_URI")
 _SANITIZER = "ASAN_OPTIONS"
 _SANITIZER_ORDER = "verify_asan_link_order"
 _DURABILITY_VARIABLE = "FOREBAY_POOL_DURABILITY"
@@ -58,9 +58,6 @@ _THROUGH = "global"
 _THROUGH_WARNING = (
     "what its children write goes to the file system at once (the program itself does not go "
     "through the pool, and would not see it there). Run it without --pool."
-)
-HOST_OPTIONS = frozenset(
-    "-H -host --host -hosts -hostfile --hostfile -machinefile --machinefile -f".split()
 )
 
 
@@ -146,7 +143,7 @@ def plan_run(request: RunRequest, world: RunWorld) -> RunPlan:
         *_settings_warnings(effective, world),
     )
     is_enabled = _value(effective, "enabled") != "false"
-    on = plan_nodes(effective, _launching(line, world), world)
+    launch, on = _launch_and_nodes(request, line, effective, world)
     asked = request.io_ranks if is_enabled else None
     io_ranks = _io_ranks(asked, line, programs, world, record=kept, nodes=on.nodes)
     paths = _pool_paths(request, effective, world) if is_enabled else ()
@@ -158,7 +155,7 @@ def plan_run(request: RunRequest, world: RunWorld) -> RunPlan:
     preload = _preload(line, programs, paths, mount, world)
     instead = mount if mount.is_required else MountPlan()
     captured = _preload(line, programs, paths, instead, world)
-    told = _pool_warnings(request.command, world, on.nodes) if paths else ()
+    told = _pool_warnings(request.command, launch, on, world) if paths else ()
     # These come last, since they create folders, which a failed plan must not leave behind.
     pool = _pool_plan(paths, on, mount, world)
     record = kept or _temporary_record(world)
@@ -321,18 +318,20 @@ def _pool_plan(
     )
 
 
-def _pool_warnings(command: Sequence[str], world: RunWorld, nodes: int) -> tuple[str, ...]:
-    left = tuple(world.pools.left_behind())
-    if nodes > 1 or is_job_of_one_node(world.environment):
-        return left
-    in_batch = any(world.environment.get(name) for name in BATCH_VARIABLES)
-    if find_launcher(command) is None or not (in_batch or not HOST_OPTIONS.isdisjoint(command)):
-        return left
-    return (
-        *left,
-        "the pool is on this node only: ranks on other nodes write to the file system directly, "
-        "and do not see what is still in it. Use it for programs that run on one node.",
-    )
+def _launch_and_nodes(
+    request: RunRequest, line: _Line, effective: Sequence[EffectiveSetting], world: RunWorld
+) -> tuple[Launching | None, NodePlan]:
+    """How the program is started, and on which nodes the daemons would be if there is a pool."""
+    launch = _launching(line, world)
+    is_pooled = bool(request.pool or request.io_ranks or _value(effective, PATHS_SETTING))
+    return launch, plan_nodes(effective, launch, world, is_pooled=is_pooled)
+
+
+def _pool_warnings(
+    command: Sequence[str], launch: Launching | None, on: NodePlan, world: RunWorld
+) -> tuple[str, ...]:
+    reach = reach_warnings(command, launch, on, world.environment)
+    return (*world.pools.left_behind(), *reach)
 
 
 def _settings_file(request: RunRequest, world: RunWorld) -> Path | None:

@@ -10,7 +10,8 @@ from pathlib import Path
 from forebay import __version__
 from forebay.common.model.errors import RecordError
 from forebay.common.model.frozen import frozen
-from forebay.common.model.launcher import Flavour, starts_others
+from forebay.common.model.known_launchers import Flavour
+from forebay.common.model.launcher import starts_others
 from forebay.common.model.program import Linkage
 from forebay.common.model.record import (
     FileSummary,
@@ -24,7 +25,8 @@ from forebay.pool.use_case.run_pool import PoolOutcome
 from forebay.ports import CutWorld, Finished, RunWorld
 from forebay.run.use_case.empty_pool import Traces, is_empty, reasons_for_an_empty_pool
 from forebay.run.use_case.pool_record import pool_record
-from forebay.run.use_case.run_plan import BATCH_VARIABLES, HOST_OPTIONS, RunPlan
+from forebay.run.use_case.pool_warnings import BATCH_VARIABLES, HOST_OPTIONS
+from forebay.run.use_case.run_plan import RunPlan
 
 _NO_IO_RANKS = (
     "there were no I/O ranks (no program has called MPI_Init where Forebay was loaded, or it said "

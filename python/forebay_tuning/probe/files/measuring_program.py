@@ -30,7 +30,8 @@ from forebay.common.model.errors import (
     UsageError,
 )
 from forebay.common.model.frozen import frozen
-from forebay.common.model.launcher import Flavour, find_launcher, with_ranks
+from forebay.common.model.known_launchers import Flavour
+from forebay.common.model.launcher import find_launcher, with_ranks
 from forebay.common.model.units import MIB, counted
 from forebay.layout.model import Layout, WantedLayout
 from forebay.ports import Captured
