@@ -19,8 +19,9 @@ HELP = """Run a program through Forebay, then say what happened to each file.
 
 The program and its command line stay as they are: put `forebay run --` in front. Of an MPI program
 the collective reads and writes are made faster; which MPI it uses is found out in its processes
-(MPICH and Open MPI, their launchers and srun are known). With --pool, any program that is linked
-dynamically is served, with MPI or without: it does not wait for what it writes.
+(MPICH and Open MPI; known are their launchers, srun, flux run, jsrun, aprun, ibrun, prun, and PALS'
+mpiexec: docs/mpis.md). With --pool, any program that is linked dynamically is served, with MPI or
+without: it does not wait for what it writes.
 
 \b
 Examples:
@@ -31,6 +32,7 @@ Examples:
   forebay run -- ./job.sh                     a script that calls mpiexec itself
   forebay run --format json --summary run.json -- mpiexec -n 8 python model.py
   forebay run --pool /scratch/me -- mpiexec -n 8 ./program
+  forebay run --pool /scratch/me -- flux run -N 2 -n 8 ./program
   forebay run --pool . --set pool_window=1GiB -- ./serial
   forebay run --tier /scratch/me=/local/nvme/me -- mpiexec -n 8 ./program
   forebay run --io-ranks 2 -- mpiexec -n 10 ./program      the program sees 8 ranks
