@@ -32,6 +32,19 @@ _CALLS = {
 }
 
 
+def file_without_layers(path: str) -> dict[str, Any]:
+    """The description of a file of which nothing is known yet, with the fields of a FileIo."""
+    return {
+        "path": path,
+        "layers": [],
+        "stripe_count": None,
+        "stripe_bytes": None,
+        "targets": [],
+        "files": 1,
+        "file_system": "",
+    }
+
+
 class Layers:
     """The records `rows` of `table`, grouped by file. `ranks` is the number of ranks of the job."""
 
@@ -47,9 +60,7 @@ class Layers:
         self._shared = rows["rank"] < 0
         self._seconds = table.seconds(rows)
         self._bytes = table.bytes(rows).astype("f8")
-        slowest = table.column("F_SLOWEST_RANK_TIME", rows).clip(0)
-        mean = self._seconds / max(1, ranks)
-        self._slowest = numpy.where(self._shared, numpy.maximum(slowest, mean), self._seconds)
+        self._slowest = table.slowest(rows, ranks)
         self._rank: list[int] = rows["rank"].tolist()
         self._spent: list[float] = self._slowest.tolist()
         self._moved: list[float] = self._bytes.tolist()

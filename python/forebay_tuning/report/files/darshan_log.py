@@ -84,7 +84,7 @@ def read_log(path: Path, *, files_max: int = _FILES_MAX) -> ProgramIo:
             f"cannot read the log {path} ({said[:200]}). Is it a whole Darshan log? "
             "darshan-parser shows what is in it."
         )
-    return _program(document, path)
+    return program_of(document, path)
 
 
 def _expect_current(path: Path) -> None:
@@ -102,7 +102,8 @@ def _expect_current(path: Path) -> None:
         )
 
 
-def _program(document: Mapping[str, Any], path: Path) -> ProgramIo:
+def program_of(document: Mapping[str, Any], path: Path) -> ProgramIo:
+    """The evidence in what darshan_reader printed of the log at `path`."""
     seconds = float(document["seconds"])
     return ProgramIo(
         source=f"Darshan log {path}",

@@ -1,9 +1,11 @@
-"""Sums up what single ranks did in the files of a Darshan log, as far as it has a record of each
-rank: in files of their own, and in files that a part of the ranks shared at the same time."""
+"""Finds which ranks used each file of a Darshan log, as far as it has a record of each rank, and
+sums up what single ranks did in files of their own."""
 
 import importlib
+from dataclasses import replace
 from typing import Any
 
+from forebay.common.model.frozen import frozen
 from forebay_tuning.report.files.darshan_tables import Table, among
 
 _OWN = (
@@ -16,26 +18,93 @@ _OWN = (
     "files",
     "written",
 )
+MPI = "MPI-IO"
+SEVERAL = -1
 
 
-def own_sums(storage: list[Table], mpi: "Table | None", ranks: int) -> list[list[float]]:
+@frozen
+class FileUse:
+    """The files of a log as arrays with an entry each, in the ascending order of their `ids`.
+
+    `rank` is the only rank that used the file, `SEVERAL` if there are more; `by_mpi` says whether
+    MPI-IO opened it, and `waited` whether its seconds count for the run: false for files that only
+    other ranks used than the one that waited longest."""
+
+    ids: Any
+    rank: Any
+    by_mpi: Any
+    waited: Any
+
+    def places(self, ids: Any) -> Any:
+        """The indices of `ids`, all of which have an entry."""
+        numpy: Any = importlib.import_module("numpy")
+        return numpy.searchsorted(self.ids, ids)
+
+    def slowest(self, table: Table, rows: Any, ranks: int) -> Any:
+        """Seconds of each file's slowest rank in the records `rows` of `table`; 0 without any."""
+        numpy: Any = importlib.import_module("numpy")
+        found = numpy.zeros(len(self.ids))
+        numpy.maximum.at(found, self.places(rows["id"]), table.slowest(rows, ranks))
+        return found
+
+
+def use_of(tables: dict[str, Table], ranks: int) -> FileUse:
+    """Who used the files of `tables`, which are those of the modules, in a job of `ranks`."""
+    numpy: Any = importlib.import_module("numpy")
+    rows = [table.rows for table in tables.values()]
+    keys = numpy.concatenate([numpy.zeros(0, "u8"), *(one["id"] for one in rows)])
+    whose = numpy.concatenate([numpy.zeros(0, "i8"), *(one["rank"] for one in rows)])
+    ids, which = numpy.unique(keys, return_inverse=True)
+    least, most = numpy.full(len(ids), ranks), numpy.full(len(ids), -1)
+    numpy.minimum.at(least, which, whose)
+    numpy.maximum.at(most, which, whose)
+    alone = (least == most) & (least >= 0) & (least < ranks)
+    by_mpi = numpy.zeros(len(ids), bool)
+    if MPI in tables:
+        by_mpi[numpy.searchsorted(ids, tables[MPI].rows["id"])] = True
+    use = FileUse(
+        ids=ids,
+        rank=numpy.where(alone, least, SEVERAL),
+        by_mpi=by_mpi,
+        waited=numpy.ones(len(ids), bool),
+    )
+    known = (whose >= 0) & (whose < ranks)
+    pairs = numpy.unique(which[known] * ranks + whose[known])
+    return replace(use, waited=_waited(use, tables, ranks, pairs, least < 0))
+
+
+def _waited(use: FileUse, tables: dict[str, Table], ranks: int, pairs: Any, shared: Any) -> Any:
+    """Which files the rank that waited longest used; others were used by other ranks at the same
+    time. `pairs` has (index of file) × `ranks` + rank for all records of single ranks; `shared`
+    says which files have a record of all ranks.
+
+    A rank waits in a file as long as the file's slowest rank, since those who share a file wait for
+    one another. Only files with a record of each rank say who used them. Those of single ranks
+    count here if they were opened by MPI-IO, since all others are in `own_sums`."""
+    numpy: Any = importlib.import_module("numpy")
+    of_file, of_rank = pairs // ranks, pairs % ranks
+    users = numpy.bincount(of_file, minlength=len(use.ids))
+    partly = (use.by_mpi | (users > 1)) & (users < ranks) & ~shared
+    if not partly.any():
+        return ~partly
+    stored, above = numpy.zeros(len(use.ids)), numpy.zeros(len(use.ids))
+    for name, table in tables.items():
+        (above if name == MPI else stored)[:] += use.slowest(table, table.rows, ranks)
+    seconds = numpy.where(partly, numpy.where(use.by_mpi, above, stored), 0.0)
+    longest = int(numpy.bincount(of_rank, seconds[of_file], minlength=ranks).argmax())
+    found = ~partly
+    found[of_file[of_rank == longest]] = True
+    return found
+
+
+def own_sums(storage: list[Table], use: FileUse, ranks: int) -> list[list[float]]:
     """For each rank with files that only it used: the rank, and the sums in the order of `_OWN`. A
     file that several ranks used, or that was opened by MPI-IO, counts for no rank."""
     numpy: Any = importlib.import_module("numpy")
-    if not storage:
-        return []
-    keys = numpy.concatenate([table.rows["id"] for table in storage])
-    whose = numpy.concatenate([table.rows["rank"] for table in storage])
-    files, which = numpy.unique(keys, return_inverse=True)
-    least, most = numpy.full(len(files), ranks), numpy.full(len(files), -1)
-    numpy.minimum.at(least, which, whose)
-    numpy.maximum.at(most, which, whose)
-    own = (least == most) & (least >= 0) & (least < ranks)
-    if mpi is not None:
-        own &= ~among(files, numpy.sort(mpi.rows["id"]))
+    own = use.ids[(use.rank >= 0) & ~use.by_mpi]
     seconds = {name: numpy.zeros(ranks) for name in _OWN}
     for table in storage:
-        rows = table.rows[among(table.rows["id"], files[own])]
+        rows = table.rows[among(table.rows["id"], own)]
         rank = rows["rank"]
         values = {
             "seconds": table.seconds(rows),
@@ -51,52 +120,3 @@ def own_sums(storage: list[Table], mpi: "Table | None", ranks: int) -> list[list
             numpy.add.at(seconds[name], rank, column)
     busy = numpy.nonzero(seconds["files"])[0].tolist()
     return [[rank, *(float(seconds[name][rank]) for name in _OWN)] for rank in busy]
-
-
-def mark_waited(files: dict[int, Any], tables: dict[str, Table], ranks: int) -> None:
-    """Marks the files that the rank that waited longest did not use as not `waited`: other ranks
-    used them at the same time. It waits in a file as long as the file's slowest rank, since those
-    who share a file wait for one another.
-
-    Only files with a record of each rank say who used them. Those of single ranks count here if
-    they were opened by MPI-IO, since all others are in `own_sums`."""
-    users = _users(files, tables, ranks)
-    if not users:
-        return
-    waited = [0.0] * ranks
-    for key, whose in users.items():
-        seconds = _seconds(files[key]["layers"])
-        for rank in whose:
-            waited[rank] += seconds
-    longest = max(range(ranks), key=lambda rank: waited[rank])
-    for key, whose in users.items():
-        files[key]["waited"] = longest in whose
-
-
-def _users(files: dict[int, Any], tables: dict[str, Table], ranks: int) -> dict[int, set[int]]:
-    """The ranks that used each file, of those files that MPI-IO or several ranks opened."""
-    together = {
-        key
-        for key, one in files.items()
-        if len(one["layers"]) > 0
-        and any(
-            layer["name"] == "MPI-IO" or (layer["rank"] is None and layer["ranks"] < ranks)
-            for layer in one["layers"]
-        )
-    }
-    if not together:
-        return {}
-    numpy: Any = importlib.import_module("numpy")
-    wanted = numpy.array(sorted(together), dtype="u8")
-    users: dict[int, set[int]] = {}
-    for table in tables.values():
-        rows = table.rows[among(table.rows["id"], wanted)]
-        for key, rank in zip(rows["id"].tolist(), rows["rank"].tolist()):
-            found = users.setdefault(key, set())
-            found.update(range(ranks) if rank < 0 else (rank,) if rank < ranks else ())
-    return {key: whose for key, whose in users.items() if len(whose) < ranks}
-
-
-def _seconds(layers: list[dict[str, Any]]) -> float:
-    above = [one for one in layers if one["name"] == "MPI-IO"]
-    return float(sum(one["slowest_seconds"] for one in above or layers))

@@ -17,8 +17,9 @@ import types
 from typing import Any
 
 from forebay.common.model.newer_python import zip_of
-from forebay_tuning.report.files.darshan_layers import Layers, plain
-from forebay_tuning.report.files.darshan_ranks import mark_waited, own_sums
+from forebay_tuning.report.files.darshan_layers import Layers, file_without_layers, plain
+from forebay_tuning.report.files.darshan_ranks import own_sums, use_of
+from forebay_tuning.report.files.darshan_rest import rest_of
 from forebay_tuning.report.files.darshan_tables import Names, Table, among
 
 MISSING = 3
@@ -47,10 +48,25 @@ def main(path: str, files_max: int) -> int:
     gc.disable()  # this short process makes many objects and hardly any garbage
     load_late("pandas")
     try:
-        darshan: Any = importlib.import_module("darshan")
+        importlib.import_module("darshan")
     except ImportError:
         return MISSING
+    print(json.dumps(document_of(path, files_max)))
+    return 0
+
+
+def document_of(path: str, files_max: int) -> dict[str, Any]:
+    """The log at `path` as the JSON document that `main` prints. Raises ValueError if the log is
+    damaged, and whatever PyDarshan raises."""
+    darshan: Any = importlib.import_module("darshan")
     report = darshan.DarshanReport(path, read_all=False)
+    try:
+        return _described(report, files_max)
+    finally:
+        _all_names.cache_clear()  # or the log stays open
+
+
+def _described(report: Any, files_max: int) -> dict[str, Any]:
     job = report.metadata["job"]
     ranks = max(1, int(job["nprocs"]))
     tables = {name: Table(report, name) for name in _MODULES if name in report.modules}
@@ -59,33 +75,32 @@ def main(path: str, files_max: int) -> int:
     if "STDIO" in tables:
         drop_streams(report, tables["STDIO"], _STREAM_SHARE * seconds)
     pipes = [name for table in tables.values() for name in drop_pipes(report, table)]
-    kept = _most_bytes(storage or list(tables.values()), files_max)
-    names = _names_of(report, kept)
-    files = _files(tables, names, ranks)
-    mark_waited(files, tables, ranks)
+    use = use_of(tables, ranks)
+    listed = _most_bytes(storage or list(tables.values()), files_max)
+    files = _files(tables, _names_of(report, listed), ranks)
+    for key, is_waited in zip_of(use.ids.tolist(), use.waited.tolist(), strict=True):
+        if key in files:
+            files[key]["waited"] = is_waited
     layouts, chunked = _layouts(report, files), _through_hdf5(report)
     mounts = _mounts(report)
     for key, one in files.items():
         one.update(layouts.get(key, {}))
         one["library"] = chunked.get(key)
         one["file_system"] = "lustre" if key in layouts else _mounted_at(one["path"], mounts)
-    rest = [one for table in storage for one in _rest(table, names, ranks)]
     gaps = _gaps(report, tables)
-    document = {
+    return {
         "command": str(report.metadata.get("exe", "")),
         "ranks": ranks,
         "nodes": None,
         "seconds": seconds,
         "started": _time(job),
-        "files": [*files.values(), *rest],
-        "own": own_sums(storage, tables.get("MPI-IO"), ranks),
+        "files": [*files.values(), *rest_of(tables, use, listed, ranks)],
+        "own": own_sums(storage, use, ranks),
         "libraries": _libraries(report, ranks),
         "gaps": [*gaps, *_left_out(pipes)],
         "is_whole": not gaps,
         "targets_known": bool(layouts),
     }
-    print(json.dumps(document))
-    return 0
 
 
 def load_late(name: str) -> None:
@@ -259,52 +274,8 @@ def _files(tables: dict[str, Table], names: dict[int, str], ranks: int) -> dict[
     for table in tables.values():
         chosen = table.rows[among(table.rows["id"], listed_ids)]
         for key, layer in Layers(table, chosen, ranks).found().items():
-            files.setdefault(key, _empty(names[key]))["layers"].append(layer)
+            files.setdefault(key, file_without_layers(names[key]))["layers"].append(layer)
     return files
-
-
-def _empty(path: str) -> dict[str, Any]:
-    return {
-        "path": path,
-        "layers": [],
-        "stripe_count": None,
-        "stripe_bytes": None,
-        "targets": [],
-        "files": 1,
-        "file_system": "",
-    }
-
-
-def _rest(table: Table, names: dict[int, str], ranks: int) -> list[dict[str, Any]]:
-    """The files of a module that `names` lacks, added up per rank; files with records of several
-    ranks become one entry."""
-    numpy: Any = importlib.import_module("numpy")
-    known = numpy.array(sorted(names), dtype="u8")
-    left = table.rows[~among(table.rows["id"], known)]
-    if not len(left):
-        return []
-    counts = dict(
-        zip_of(
-            *(one.tolist() for one in numpy.unique(left["rank"], return_counts=True)), strict=True
-        )
-    )
-    left["id"] = left["rank"].astype("u8")  # so that Layers groups by rank instead of by file
-    slowest = table.column("F_SLOWEST_RANK_TIME", left).clip(0)
-    spent = numpy.where(left["rank"] < 0, slowest, table.seconds(left))
-    sums = numpy.bincount(left["rank"] + 1, weights=spent)
-    found = []
-    for layer in Layers(table, left, ranks).found().values():
-        rank = layer["rank"]
-        layer["slowest_seconds"] = plain(sums[0 if rank is None else rank + 1])
-        count = counts[-1 if rank is None else rank]
-        whose = "several ranks" if rank is None else f"rank {rank}"
-        path = f"({count} files of {whose} with fewer bytes)"
-        for way in ("write", "read"):  # the files have different sizes of calls: take the mean
-            calls = layer[way].get("calls", 0)
-            if calls:
-                layer[way]["usual_transfer"] = layer[way]["bytes"] // calls
-        found.append({**_empty(path), "layers": [layer], "files": count})
-    return found
 
 
 def _through_hdf5(report: Any) -> dict[int, dict[str, Any]]:

@@ -79,6 +79,14 @@ class Table:
         kinds = ("READ", "WRITE", "META")
         return sum(self.column(f"F_{kind}_TIME", rows).clip(0) for kind in kinds)
 
+    def slowest(self, rows: Any, ranks: int) -> Any:
+        """Seconds of the slowest rank, per record of `rows`. A record of all `ranks` of the job
+        (its rank is -1) says them; they are no less than the mean."""
+        seconds = self.seconds(rows)
+        told = self.column("F_SLOWEST_RANK_TIME", rows).clip(0)
+        of_all = self._numpy.maximum(told, seconds / max(1, ranks))
+        return self._numpy.where(rows["rank"] < 0, of_all, seconds)
+
 
 class Names:
     """The paths of all files in the log, by record id.
