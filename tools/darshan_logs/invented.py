@@ -272,6 +272,8 @@ EVEN: Made = dict((
           written=64 * GIB, call=4 * MIB, mean=300.0, slowest=310.0, deviation=4.0),
     _even("lustre-two-stripes", "few-stripes", ranks=1024, seconds=900.0, stripes=2,
           written=256 * GIB, call=16 * MIB, mean=600.0, slowest=620.0, deviation=9.0),
+    _even("lustre-eight-stripes-of-a-tebibyte", "few-stripes", ranks=4096, seconds=1200.0,
+          stripes=8, written=1024 * GIB, call=16 * MIB, mean=170.0, slowest=180.0, deviation=4.0),
     _even("lustre-locks", "lock-contention", ranks=128, seconds=300.0, stripes=8, unaligned=0.95,
           written=128 * 500_000 * 64, call=500_000, mean=180.0, slowest=190.0, deviation=4.0),
     _even("lustre-healthy", "none", ranks=512, seconds=3600.0, stripes=64,

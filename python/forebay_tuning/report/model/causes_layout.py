@@ -30,7 +30,10 @@ _LET_CHOOSE = (
     "files are spread over all of them."
 )
 _MOST = 4
-"""Stripes: files on more of them are not reported."""
+"""Stripes: files on more of them are not reported, unless they are huge."""
+_MOST_OF_HUGE = 8
+_HUGE = 64 * GIB
+"""Bytes on each target from which on a file that is shared by `_RANKS` for each is huge."""
 
 
 def few_stripes(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
@@ -40,11 +43,14 @@ def few_stripes(wait: Wait, program: ProgramIo) -> Iterator[Claim]:
         return
     file, mpi = wait.file, wait.mpi
     count = file.stripe_count
-    if count is None or count > _MOST:
+    if count is None or count > _MOST_OF_HUGE:
         return
     moved = max(one.bytes for one in (mpi, wait.storage) if one is not None)
     together = mpi is not None and mpi.write.collective_calls + mpi.read.collective_calls > 0
     ranks = file.ranks if together else _moving(wait)
+    is_huge = min(moved, file.extent or moved) >= _HUGE * count and ranks >= _RANKS * count
+    if count > _MOST and not is_huge:
+        return
     want = _wanted(ranks, count, moved)
     if want <= count:
         return
