@@ -11,6 +11,7 @@ from forebay.common.report.output import plain
 from forebay_tuning.model.point import Direction
 from forebay_tuning.report.model.diagnosis import ProgramDiagnosis
 from forebay_tuning.report.model.takeover import takeovers
+from forebay_tuning.report.report.words import Explained
 
 if TYPE_CHECKING:
     from forebay.common.model.record import PoolRecord
@@ -27,6 +28,7 @@ _BRIEF = 1.0
 def as_text(diagnosis: ProgramDiagnosis, *, is_ascii: bool = False) -> str:
     """The report as text for people. `is_ascii`: time lines are to be of ASCII."""
     program = diagnosis.program
+    explained = Explained()
     lines = [
         f"{printable(program.command)[:200] or program.source}",
         f"{counted(program.ranks, 'rank')}, {length_text(program.seconds)}, started "
@@ -34,16 +36,16 @@ def as_text(diagnosis: ProgramDiagnosis, *, is_ascii: bool = False) -> str:
         *_metadata(program.metadata_share),
         *(line for pool in program.pools for line in pool_lines(pool)),
         "",
-        diagnosis.verdict,
+        explained(diagnosis.verdict),
     ]
     for number, one in enumerate(diagnosis.troubles, start=1):
         lines += [
-            f"{number}. {one.title} (up to {human_seconds(one.seconds)} s)",
-            f"   {one.detail}",
-            f"   {one.action}",
+            f"{number}. {explained(one.title)} (up to {human_seconds(one.seconds)} s)",
+            f"   {explained(one.detail)}",
+            f"   {explained(one.action)}",
             f"   proof: {one.proof}" if one.proof else "",
         ]
-    lines += _sum(diagnosis)
+    lines += map(explained, _sum(diagnosis))
     lines += _takeover(diagnosis)
     files = sorted(program.files, key=lambda one: -_seconds(one, program))[:_FILES_SHOWN]
     if files:
