@@ -31,7 +31,15 @@ from forebay_tuning.apply.use_case import (
 )
 from forebay_tuning.verify.command import status_of
 from forebay_tuning.verify.files import Timer
-from forebay_tuning.verify.model import LOOKS, AdviceVerdict, interim_test, is_look, order
+from forebay_tuning.verify.model import (
+    LOOKS,
+    AdviceVerdict,
+    Prediction,
+    interim_test,
+    is_look,
+    order,
+    prediction_of,
+)
 from forebay_tuning.verify.report.text import as_json
 from forebay_tuning.verify.report.text import as_text as verdict_text
 from forebay_tuning.verify.use_case.verify_advice import Verified, VerifyRequest, verify_advice
@@ -247,6 +255,38 @@ def test_a_layout_that_was_refused_is_not_judged_as_if_it_were_there(
     fine = verified(make_world, tmp_path, Timed(1.5), Striped())
     assert fine.missing == ()
     assert as_json(fine)["all_took_effect"] is True
+
+
+@pytest.mark.parametrize(("factor", "where"), [(2.0, "inside"), (1.3, "outside")])
+def test_a_result_is_held_against_the_prediction(
+    make_world: Make, tmp_path: Path, factor: float, where: str
+) -> None:
+    """A user had to compare the two by hand."""
+    done = verified(make_world, tmp_path, Timed(factor), Striped())
+    text = verdict_text(done, ["./program"])
+    assert f"predicted × 2.00 (1.50 to 2.50): {where}; it is of I/O alone" in text
+    assert as_json(done)["predicted"] == {
+        "gain": 2.0,
+        "low": 1.5,
+        "high": 2.5,
+        "is_of_io": True,
+        "held": where == "inside",
+    }
+
+
+def test_a_prediction_is_of_the_part_of_the_run_that_is_measured() -> None:
+    """I/O that is twice as fast makes a run of which it is a tenth 1.05 times as fast."""
+    one = advice(stripe_count=8)
+    tenth = replace(one, workload=replace(one.workload, seconds=60.0, run_seconds=600.0))
+    told = prediction_of(tenth, of_whole_runs=True)
+    assert told is not None
+    assert told.gain == pytest.approx(1 / (0.9 + 0.1 / 2))
+    assert told.low < told.gain < told.high < 1.07
+    assert not told.is_of_io
+    part = prediction_of(tenth, of_whole_runs=False)
+    assert part == Prediction(gain=2.0, low=1.5, high=2.5)
+    assert prediction_of(advice(), of_whole_runs=True) is None  # it keeps everything
+    assert prediction_of(replace(one, gain=None), of_whole_runs=True) is None
 
 
 @pytest.mark.parametrize("pattern", [None, "([0-9]+)"])

@@ -129,8 +129,7 @@ def verify(
         print(f"pair {number} of {pairs}: × {so_far.ratio.estimate:.3f}", file=sys.stderr)
 
     if simulate is not None:
-        share_of_drift = fraction("--drift", drift)
-        system = simulated_system(simulate, words, drift=share_of_drift, seed=seed)
+        system = simulated_system(simulate, words, drift=fraction("--drift", drift), seed=seed)
         done = verify_simulated(found, system, pairs_max=pairs, margin=share, seed=seed, told=told)
         words = (PLACE,)  # makes as_text say that nothing on this machine was changed
     else:
@@ -147,6 +146,7 @@ def verify(
             pairs_max=pairs,
             margin=share,
             seed=seed,
+            of_whole_runs=rate is None and time is None,
         )
         timed = Timer(world, rate, time, run_time)
         done = verify_advice(request, world, RealFolders(), timed=timed, told=told)

@@ -12,6 +12,7 @@ from forebay.common.model.errors import UsageError
 from forebay.common.model.estimate import Ratio, paired_ratio
 from forebay.common.model.frozen import frozen
 from forebay.common.model.newer_python import StrEnum, zip_of
+from forebay_tuning.advise.model.advice import Advice
 
 LOOKS = (6, 8, 12, 16, 20)
 LEVELS = (0.03125, 0.0079, 0.0097, 0.0097, 0.0105)
@@ -43,6 +44,36 @@ class Tail:
     def is_worse(self) -> bool:
         """Whether slow runs have become slower."""
         return self.chance < _TAIL_LEVEL and self.ratio > 1
+
+
+@frozen
+class Prediction:
+    """The gain that the advice predicts (a ratio of speeds) and its interval. If `is_of_io`, it is
+    that of the program's I/O, while the pairs are of whole runs."""
+
+    gain: float
+    low: float
+    high: float
+    is_of_io: bool = False
+
+    def holds(self, measured: float) -> bool:
+        """Whether the measured ratio of speeds lies within the interval."""
+        return self.low <= measured <= self.high
+
+
+def prediction_of(advice: Advice, *, of_whole_runs: bool) -> Prediction | None:
+    """What the advice predicts of the ratio that is measured; None if it predicts none. A gain is
+    that of I/O: for pairs `of_whole_runs` it counts with I/O's share of the run, if that is
+    known."""
+    gains = (advice.gain, advice.gain_low, advice.gain_high)
+    if advice.keeps or any(one is None for one in gains):
+        return None
+    took, whole = advice.workload.seconds, advice.workload.run_seconds
+    share = min(1.0, took / whole) if of_whole_runs and took and whole else 1.0
+    gain, low, high = (1 / (1 - share + share / one) for one in gains if one is not None)
+    return Prediction(
+        gain=gain, low=low, high=high, is_of_io=of_whole_runs and not (took and whole)
+    )
 
 
 @frozen

@@ -22,6 +22,7 @@ def as_text(done: Verified, command: Sequence[str]) -> str:
     lines = [
         f"{found.verdict}{of_what}: × {found.ratio.estimate:.3f} as fast {how} "
         f"({found.ratio.interval}, {found.level:.1%} sure; {found.pairs} pairs)",
+        *_predicted(done, found),
         f"  tail: {_tail(found)}",
         *(f"  {effect_text(one)}" for one in done.missing),
     ]
@@ -54,6 +55,20 @@ def _nothing_applied(done: Verified, found: Verification) -> str:
     )
 
 
+def _predicted(done: Verified, found: Verification) -> list[str]:
+    """A line on whether the prediction has held."""
+    told = done.predicted
+    if told is None:
+        return []
+    where = "inside" if told.holds(found.ratio.estimate) else "outside"
+    of_io = (
+        "; it is of I/O alone, and whole runs were measured (--rate or --time measure a part)"
+        if told.is_of_io
+        else ""
+    )
+    return [f"  predicted × {told.gain:.2f} ({told.low:.2f} to {told.high:.2f}): {where}{of_io}"]
+
+
 def _tail(found: Verification) -> str:
     tail = found.tail
     text = f"the slowest advised run took {tail.ratio:.2f} × as long as the slowest default run"
@@ -61,7 +76,7 @@ def _tail(found: Verification) -> str:
 
 
 def as_json(done: Verified) -> Any:
-    """The verification in the schema forebay.verify/1."""
+    """The verification in the schema forebay.verify/1 (schema/verify.md)."""
     return {
         "schema": "forebay.verify/1",
         "undone": done.undone,
@@ -69,6 +84,18 @@ def as_json(done: Verified) -> Any:
         "all_took_effect": not done.missing,
         "missing": plain(done.missing),
         "firsts": [one.value for one in done.firsts],
+        "predicted": _predicted_json(done),
         **({} if done.verification is None else plain(done.verification)),
         **({"verdict": AdviceVerdict.NOT_APPLIED.value} if done.not_applied else {}),
     }
+
+
+def _predicted_json(done: Verified) -> Any:
+    """The prediction, and whether it has held; null if the pairs say nothing about that."""
+    told, found = done.predicted, done.verification
+    if told is None:
+        return None
+    held = None
+    if found is not None and not done.not_applied:
+        held = told.holds(found.ratio.estimate)
+    return {**plain(told), "held": held}

@@ -28,10 +28,12 @@ from forebay_tuning.apply.use_case import (
 )
 from forebay_tuning.verify.model import (
     AdviceVerdict,
+    Prediction,
     Verification,
     interim_test,
     is_look,
     order,
+    prediction_of,
 )
 
 
@@ -52,6 +54,8 @@ class VerifyRequest:
     pairs_max: int
     margin: float
     seed: int
+    of_whole_runs: bool = True
+    """Whether `timed` measures whole runs, and not a part of each."""
 
 
 @frozen
@@ -70,6 +74,8 @@ class Verified:
     """Whether nothing of the advice took effect, so that the pairs say nothing about it."""
     kept: bool = False
     """Whether the advice keeps all settings, so that the pairs are with and without Forebay."""
+    predicted: Prediction | None = None
+    """What the advice predicts of the pairs' ratio, if it does."""
 
 
 def verify_advice(
@@ -132,6 +138,7 @@ def verify_advice(
         missing=tuple(dict.fromkeys(effect for effect in effects if not effect.took)),
         not_applied=not_applied,
         kept=one.keeps,
+        predicted=prediction_of(one, of_whole_runs=request.of_whole_runs),
     )
 
 

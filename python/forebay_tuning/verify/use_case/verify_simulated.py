@@ -12,7 +12,14 @@ from forebay_tuning.advise.model.advice import Advice, advised_point
 from forebay_tuning.advise.model.ready import chosen
 from forebay_tuning.model.point import Point
 from forebay_tuning.probe.use_case.simulated_system import SimulatedSystem
-from forebay_tuning.verify.model import AdviceVerdict, Verification, interim_test, is_look, order
+from forebay_tuning.verify.model import (
+    AdviceVerdict,
+    Verification,
+    interim_test,
+    is_look,
+    order,
+    prediction_of,
+)
 from forebay_tuning.verify.use_case.verify_advice import Verified
 
 
@@ -48,7 +55,12 @@ def verify_simulated(
         told(number + 1, found)
         if is_look(number + 1, pairs_max) and found.verdict is not AdviceVerdict.INCONCLUSIVE:
             break
-    return Verified(verification=found, firsts=tuple(firsts), undone=True)
+    return Verified(
+        verification=found,
+        firsts=tuple(firsts),
+        undone=True,
+        predicted=prediction_of(one, of_whole_runs=False),
+    )
 
 
 def _check(point: Point, nodes: int, per_node: int, targets: int) -> None:
