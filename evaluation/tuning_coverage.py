@@ -21,7 +21,7 @@ from statistics import median
 
 from evaluation.tables import TextTable, markdown
 from forebay.common.model.frozen import frozen
-from forebay_tuning.advise.model.worth import log_interval
+from forebay_tuning.model.coverage import log_interval
 from forebay_tuning.model.point import Direction, Point, changed
 from forebay_tuning.model.portrait import Portrait
 from forebay_tuning.model.response import Seen, shifted
@@ -106,7 +106,7 @@ def fresh(
             sides = [_seconds(samples[one], direction) for one in (base, point)]
             if not all(sides):
                 continue
-            response = choice.response
+            response = replace(choice.response, probed_bytes=portrait.space.bytes_max)
             found.append(
                 Pair(
                     system=name,

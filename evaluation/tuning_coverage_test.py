@@ -18,7 +18,7 @@ from evaluation.tuning_coverage import (
     table,
 )
 from forebay.simulate.files import background_load
-from forebay_tuning.advise.model.worth import MEASURED
+from forebay_tuning.model.coverage import MEASURED
 from forebay_tuning.model.modelled import Disturbances
 from forebay_tuning.model.point import Direction
 from forebay_tuning.probe.files.platform_file import read_platform

@@ -16,15 +16,15 @@ from tuning_scenes import portrait_of
 
 from forebay_tuning.advise.model.advice import STEP_LEAST, Advice, Lever, Question, advise
 from forebay_tuning.advise.model.candidates import Room
-from forebay_tuning.advise.model.placement import (
+from forebay_tuning.advise.model.worth import trifling
+from forebay_tuning.model.evidence import Workload
+from forebay_tuning.model.metadata import FileRate, MetadataRates
+from forebay_tuning.model.placement import (
     PER_NODE_MOST,
     NodeRoom,
     aggregators,
     on_a_node,
 )
-from forebay_tuning.advise.model.worth import trifling
-from forebay_tuning.model.evidence import Workload
-from forebay_tuning.model.metadata import FileRate, MetadataRates
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.portrait import Portrait
 from forebay_tuning.probe.files.platform_file import read_platform
@@ -205,6 +205,7 @@ def check_all(found: Advice) -> None:
     together=st.booleans(),
     direction=st.sampled_from(list(Direction)),
     seconds=st.sampled_from([None, 0.5, 50.0]),
+    allowed=st.sampled_from([frozenset({Lever.LAYOUT, Lever.SETTINGS}), frozenset(Lever)]),
 )
 def test_no_advice_is_impossible_or_trifling(
     nodes: int,
@@ -214,6 +215,7 @@ def test_no_advice_is_impossible_or_trifling(
     together: bool,
     direction: Direction,
     seconds: float | None,
+    allowed: frozenset[Lever],
 ) -> None:
     work = Workload(
         direction=direction,
@@ -227,7 +229,7 @@ def test_no_advice_is_impossible_or_trifling(
         seconds=seconds,
         run_seconds=None if seconds is None else 100.0,
     )
-    check_all(advise(Question(workload=work, portrait=portrait())))
+    check_all(advise(Question(workload=work, portrait=portrait(), allowed=allowed)))
 
 
 SCALES = st.sampled_from([2, 16])

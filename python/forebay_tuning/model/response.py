@@ -298,6 +298,9 @@ class Response:
     """The factor on predicted intervals, from the measured coverage on other systems."""
     sustained: Sustained | None = None
     """The sustained rate by long passages; None if there were none, or they do not determine it."""
+    probed_bytes: int | None = None
+    """Bytes of the largest probe; None if it is not to be doubted what larger programs do, as in a
+    model, which has no cache that they fill."""
 
     def seconds(self, point: Point) -> float:
         """Seconds until the last process has closed its file."""
@@ -335,6 +338,12 @@ class Response:
         if found.seconds(point.bytes, used) < self.seconds_moving(point):
             return 0.0
         return found.log_doubt(point.bytes, used)
+
+    def times_probed(self, *points: Point) -> float:
+        """How many times the bytes of the largest probe the largest of `points` has, at least 1."""
+        if self.probed_bytes is None:
+            return 1.0
+        return max(1.0, *(one.bytes / self.probed_bytes for one in points))
 
     def rate(self, point: Point) -> float:
         """Bytes per second, including opening and closing."""

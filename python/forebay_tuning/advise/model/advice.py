@@ -16,24 +16,25 @@ from forebay_tuning.advise.model.candidates import Room, candidates, fewest_stri
 from forebay_tuning.advise.model.rules import USUAL, Rule, asking_for, usable
 from forebay_tuning.advise.model.worth import (
     K_USUAL,
-    MEASURED,
-    disagreement,
+    MARGIN,
+    doubtful,
     in_flight,
-    log_interval,
     obeying,
     price_of_files,
     product,
     trifling,
     what_mpi_does,
+    why_kept,
 )
+from forebay_tuning.model.coverage import coverage_of, log_interval, response_of
 from forebay_tuning.model.evidence import Workload
+from forebay_tuning.model.placement import BUFFER_OF_FOREBAY
 from forebay_tuning.model.point import Direction, Point, Space, changed
 from forebay_tuning.model.portrait import Portrait
+from forebay_tuning.model.present import present_point
 from forebay_tuning.model.response import Response
 from forebay_tuning.model.targets import SickTarget
 
-MARGIN = 0.05
-"""A gain whose interval begins below this is not worth a change."""
 STEP_LEAST = 1.02
 """A change with a smaller gain (a ratio of speeds) is not listed on its own."""
 _TRIFLE = 0.02
@@ -41,8 +42,6 @@ _TRIFLE = 0.02
 _ALIKE = 0.02
 """Logarithm of a gain: points that are this close are equally good; the one with fewest changes is
 taken."""
-BUFFER_OF_FOREBAY = 4 * MIB
-"""Forebay's `cb_buffer_size` in bytes if nothing is set."""
 
 
 class Lever(StrEnum):
@@ -145,7 +144,10 @@ class Question:
 def advise(question: Question) -> Advice:
     """The advice, which may be to change nothing."""
     portrait = question.portrait
-    response = None if portrait is None else portrait.response(question.workload.direction)
+    response = None
+    if portrait is not None:
+        workload = question.workload
+        response = response_of(portrait, workload.direction, files=workload.files)
     if portrait is None or response is None:
         return _by_rules(question)
     return _by_portrait(question, portrait, response)
@@ -166,9 +168,7 @@ def advised_point(advice: Advice, now: Point) -> Point:
 
 def _by_portrait(question: Question, portrait: Portrait, response: Response) -> Advice:
     workload, room = question.workload, question.room
-    widening = 1.0 if portrait.identity.is_modelled else MEASURED.factor
-    response = replace(response, files=workload.files, widening=widening)
-    now = _now(workload, portrait, response)
+    now = present_point(workload, portrait, response)
     rules = tuple(one for one in question.rules if one.applies(workload))
     pool = [now, *candidates(room, now, portrait.space)]
     scores = {one: _score(one, now, response, rules) for one in pool}
@@ -183,13 +183,13 @@ def _by_portrait(question: Question, portrait: Portrait, response: Response) -> 
     low = math.exp(gain - doubt)
     common = _common(question, portrait, response, now)
     if best == now or not response.surface.has_structure or low < 1 + MARGIN:
-        return replace(common, reasons=_why_kept(best, now, gain, low, response))
+        return replace(common, reasons=why_kept(best, now, gain, low, response))
     fastest, best = best, _with_few_stripes(now, best, portrait.space, response, room)
     gain, doubt = _log_gain(now, best, response), log_interval(now, best, response)
     trifle = trifling(workload, response.seconds(now), math.exp(gain))
     if trifle:
         return replace(common, reasons=(trifle, bottleneck(now, response)))
-    k = in_flight(response, workload)
+    k = in_flight(response, workload) if Lever.SETTINGS in question.allowed else None
     set_anew = room.changed(now, best)
     items = (*joined(_items(now, best, response, question)), *_item_of_k(k, response))
     return replace(
@@ -199,7 +199,7 @@ def _by_portrait(question: Question, portrait: Portrait, response: Response) -> 
         gain=math.exp(gain),
         gain_low=math.exp(gain - doubt),
         gain_high=math.exp(gain + doubt),
-        coverage="" if portrait.identity.is_modelled else MEASURED.text,
+        coverage="" if portrait.identity.is_modelled else coverage_of(now, best, response),
         seconds_advised=response.seconds(best),
         reasons=(
             bottleneck(now, response),
@@ -234,15 +234,6 @@ def joined(items: Sequence[Item]) -> tuple[Item, ...]:
     return tuple(found)
 
 
-def _now(workload: Workload, portrait: Portrait, response: Response) -> Point:
-    """The program's present point. Whether MPI gathers its collective calls is not known, so the
-    faster case is assumed: the advice then claims no gain that MPI provides already."""
-    count, size = portrait.identity.stripe_count, portrait.identity.stripe_bytes
-    gathered = workload.as_point(stripe_count=count, stripe_bytes=size)
-    plain = workload.ungathered(stripe_count=count, stripe_bytes=size)
-    return min(gathered, plain, key=response.seconds)
-
-
 def _common(question: Question, portrait: Portrait, response: Response, now: Point) -> Advice:
     """The members that all advice from a portrait has; as it is, it keeps everything."""
     return Advice(
@@ -256,7 +247,7 @@ def _common(question: Question, portrait: Portrait, response: Response, now: Poi
         seconds_advised=response.seconds(now),
         reasons=(),
         notes=(
-            *disagreement(question.workload, response.seconds(now)),
+            *doubtful(question.workload, response.seconds(now)),
             *_notes(question, portrait),
             *price_of_files(question.workload, now, response),
             *what_mpi_does(question.workload, now),
@@ -411,22 +402,6 @@ def _reasons(
         if any(term.name == name for term in one.then) and one.is_kept_by(there)
     ]
     return tuple(told)
-
-
-def _why_kept(
-    best: Point, now: Point, gain: float, low: float, response: Response
-) -> tuple[str, ...]:
-    if not response.surface.has_structure:
-        return ("keep: probing found no structure in this direction.",)
-    if best == now:
-        return (
-            "keep: nothing that may be changed is predicted to be faster.",
-            bottleneck(now, response),
-        )
-    return (
-        f"keep: the best alternative is predicted to be {math.exp(gain):.2f} × as fast, which may "
-        f"be as little as {low:.2f} ×; less than {MARGIN:.0%} is not worth a change.",
-    )
 
 
 def _rivals(rules: Sequence[Rule], best: Point, response: Response, room: Room) -> tuple[str, ...]:

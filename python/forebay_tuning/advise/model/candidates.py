@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
 from forebay.common.model.frozen import frozen
-from forebay_tuning.advise.model.placement import NodeRoom, carried_out, on_a_node
 from forebay_tuning.model.evidence import Workload
+from forebay_tuning.model.placement import NodeRoom, carried_out, on_a_node
 from forebay_tuning.model.point import Point, Space, changed, powers
 
 

@@ -1,21 +1,25 @@
-"""Whether a change is worth its trouble, and how far a prediction can be trusted."""
+"""Whether a change is worth its trouble."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
 
-from forebay.common.model.frozen import frozen
 from forebay.common.model.units import counted, exact_bytes
+from forebay_tuning.advise.model.bottleneck import bottleneck
 from forebay_tuning.advise.model.rules import Rule
+from forebay_tuning.model.coverage import beyond_probes
 from forebay_tuning.model.evidence import Workload
 from forebay_tuning.model.metadata import files_a_second, spell_files
 from forebay_tuning.model.point import Direction, Point, changed
+from forebay_tuning.model.present import disagreement
 from forebay_tuning.model.response import Response
 
 K_USUAL = 2
 """Forebay's k if nothing is set."""
 K_MAX = 16
+MARGIN = 0.05
+"""A gain whose interval begins below this is not worth a change."""
 _TELL_K = ("process_rate", "target_rate", "streams_free")
 """The physical numbers that k is computed from."""
 _SECOND = 1.0
@@ -24,32 +28,6 @@ _SHARE_OF_RUN = 0.02
 """Share of the run: the same."""
 _SHARE_OF_FILES = 0.1
 """Share of the predicted seconds from which on the price of files is told."""
-_DISAGREES = 3.0
-"""Ratio of the log's seconds and the predicted ones from which on the user is warned."""
-
-
-@frozen
-class Coverage:
-    """How often measurements on real file systems were inside intervals that are `factor` times as
-    wide as the fit says: `held` of `pairs`. It is a cross-validation: each pair is of a file system
-    whose measurements had no part in the factor (python -m evaluation.tuning coverage)."""
-
-    factor: float
-    held: int
-    pairs: int
-
-    @property
-    def text(self) -> str:
-        """The coverage in a phrase for users."""
-        return (
-            f"such intervals held {self.held} of {self.pairs} measurements on other file systems, "
-            "of no more bytes than were probed"
-        )
-
-
-MEASURED = Coverage(factor=2.32, held=204, pairs=215)
-"""Measured on tmpfs, a disk, a limited disk and CephFS: docs/tuning.md. Intervals as wide as the
-fit says covered 135 of them."""
 
 
 def trifling(workload: Workload, seconds: float, gain: float) -> str:
@@ -68,18 +46,36 @@ def trifling(workload: Workload, seconds: float, gain: float) -> str:
     return ""
 
 
-def disagreement(workload: Workload, predicted: float) -> tuple[str, ...]:
+def why_kept(
+    best: Point, now: Point, gain: float, low: float, response: Response
+) -> tuple[str, ...]:
+    """Why the change from `now` to `best` is not worth it: its `gain` (a logarithm) may be as
+    little as `low` (a ratio)."""
+    if not response.surface.has_structure:
+        return ("keep: probing found no structure in this direction.",)
+    if best == now:
+        return (
+            "keep: nothing that may be changed is predicted to be faster.",
+            bottleneck(now, response),
+        )
+    longer = beyond_probes(now, best, response)
+    kept = (
+        f"keep: the best alternative is predicted to be {math.exp(gain):.2f} × as fast, which may "
+        f"be as little as {low:.2f} ×; less than {MARGIN:.0%} is not worth a change."
+    )
+    if not longer:
+        return (kept,)
+    return (kept, f"{longer}. `forebay probe --bytes` with more bytes makes longer probes.")
+
+
+def doubtful(workload: Workload, predicted: float) -> tuple[str, ...]:
     """A warning if the log's own seconds and the portrait's prediction differ much."""
-    took = workload.seconds
-    if took is None or min(took, predicted) <= 0:
-        return ()
-    times = max(took / predicted, predicted / took)
-    if times <= _DISAGREES:
+    differs = disagreement(workload, predicted)
+    if not differs:
         return ()
     return (
-        f"the program's own seconds are {took:.3g}, and the portrait predicts {predicted:.3g}: "
-        f"{times:.1f} × {'more' if took > predicted else 'less'}. The portrait may be of another "
-        "machine, or of another hour: do not rely on predicted gains before `forebay verify`.",
+        f"{differs}. The portrait may be of another machine, or of another hour: do not rely on "
+        "predicted gains before `forebay verify`.",
     )
 
 
@@ -136,21 +132,6 @@ def obeying(one: Rule, point: Point) -> Point | None:
 def product(a: float | None, b: float | None) -> float | None:
     """The product of two gains; None if one is not known."""
     return None if a is None or b is None else a * b
-
-
-def log_interval(now: Point, best: Point, response: Response) -> float:
-    """Half the width of the interval of a gain's logarithm: about 95 % by the fit, more outside the
-    probed levels, and widened by the measured coverage of predictions."""
-    surface = response.surface
-    beyond = 0.0
-    for point in (now, best):
-        for name, levels in surface.space.levels.items():
-            value: int = getattr(point, name)
-            if name in ("stripe_bytes", "process_bytes"):
-                continue
-            beyond += max(0.0, math.log2(value / levels[-1]), math.log2(levels[0] / value))
-    one, other = response.storage_doubt(now), response.storage_doubt(best)
-    return response.widening * (2 * math.sqrt(2) * surface.doubt + 0.05 * beyond + abs(one - other))
 
 
 def in_flight(response: Response, workload: Workload) -> int | None:

@@ -11,10 +11,14 @@ from __future__ import annotations
 import math
 
 from forebay.common.model.frozen import frozen
+from forebay.common.model.units import MIB
+from forebay_tuning.model.evidence import Workload
 from forebay_tuning.model.point import Point
 
 PER_NODE_MOST = 4
 """The largest limit per node."""
+BUFFER_OF_FOREBAY = 4 * MIB
+"""Forebay's `cb_buffer_size` in bytes if nothing is set."""
 
 
 @frozen
@@ -48,3 +52,21 @@ def carried_out(point: Point, room: NodeRoom) -> bool:
     """Whether asking for the point's processes gives just these, with just that number per node."""
     count = aggregators(point.stripe_count, room, asked=point.processes)
     return point.processes == count and point.per_node == on_a_node(count, room.nodes)
+
+
+def point_of_forebay(workload: Workload, *, stripe_count: int, stripe_bytes: int) -> Point:
+    """The point at which Forebay carries out collective calls on a shared file if nothing is set.
+    The given layout is used if the file's own is not known."""
+    targets = max(1, workload.stripe_count or stripe_count)
+    room = NodeRoom(nodes=workload.nodes, fewest_ranks=workload.fewest_ranks_per_node)
+    count = aggregators(targets, room, asked=0)
+    each = workload.bytes_each(count)
+    return Point(
+        processes=count,
+        per_node=on_a_node(count, min(count, workload.nodes)),
+        stripe_count=targets,
+        stripe_bytes=workload.stripe_bytes or stripe_bytes,
+        transfer_bytes=min(BUFFER_OF_FOREBAY, workload.share_of_call(count), each),
+        process_bytes=each,
+        shared=True,
+    )
