@@ -10,7 +10,7 @@ import pytest
 import typer
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tuning_scenes import darshan_logs, portrait_of
+from tuning_scenes import portrait_of
 
 from forebay.application import application
 from forebay.bench.files import flag_letters
@@ -27,13 +27,11 @@ from forebay_tuning.advise.report.text import as_text
 from forebay_tuning.model.evidence import Workload, from_command
 from forebay_tuning.model.point import Direction
 from forebay_tuning.model.portrait import Portrait
-from forebay_tuning.model.program_workloads import workloads_of
 from forebay_tuning.model.response import Storm
 from forebay_tuning.model.sample import Choice
 from forebay_tuning.probe.files.platform_file import read_platform
 from forebay_tuning.probe.files.portrait_file import portrait_text, read_portrait, write_portrait
 from forebay_tuning.probe.report.text import as_text as portrait_report
-from forebay_tuning.report.files.darshan_log import read_log
 
 ROOT = Path(__file__).resolve().parents[2]
 MACHINE = replace(
@@ -197,24 +195,6 @@ def test_more_targets_never_lower_the_count_without_a_reason(workload: Workload)
         assert count >= before or told, (before, count, reasons)
         assert all(any("predicted:" in text for text in one.reasons) for one in advice.items)
         before = count
-
-
-@pytest.mark.parametrize("with_portrait", [False, True])
-def test_advice_on_every_log_that_comes_with_darshan_can_be_followed(with_portrait: bool) -> None:
-    logs = darshan_logs()
-    known = portrait() if with_portrait else None
-    targets = known.identity.targets if known else 0
-    asked = 0
-    for path in logs:
-        for workload in workloads_of(read_log(path), nodes=2):
-            for allowed in (frozenset({Lever.LAYOUT, Lever.SETTINGS}), EVERYTHING):
-                one = advise(
-                    Question(workload=workload, portrait=known, rules=USUAL, allowed=allowed)
-                )
-                asked += 1
-                check_possible(one, targets)
-                assert ready(one, directory="/out", command="./program")
-    assert asked
 
 
 def check_possible(one: Advice, targets: int) -> None:

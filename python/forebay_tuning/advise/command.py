@@ -30,9 +30,10 @@ from forebay_tuning.advise.model.ready import (
 from forebay_tuning.advise.model.rules import USUAL
 from forebay_tuning.advise.report.page import AdvicePages
 from forebay_tuning.advise.report.text import as_text
-from forebay_tuning.advise.use_case import AdviseRequest, advise_on, usual_nodes
+from forebay_tuning.advise.use_case import AdviseRequest, advise_on
 from forebay_tuning.model.evidence import Workload, size
 from forebay_tuning.model.point import Direction
+from forebay_tuning.model.present import usual_nodes
 from forebay_tuning.probe.files.portrait_file import read_portrait
 from forebay_tuning.report.files.darshan_log import DarshanLogs
 from forebay_tuning.report.use_case import Sources

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import math
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -16,18 +15,19 @@ from forebay.common.model.errors import EvidenceError, UsageError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.units import counted
 from forebay.machine_ports import Machine
-from forebay_tuning.advise.model.advice import Advice, Lever, Question, advise
+from forebay_tuning.advise.model.advice import Advice, Lever, Question
+from forebay_tuning.advise.model.directions import advise_all
 from forebay_tuning.advise.model.io_ranks import worth_io_ranks
 from forebay_tuning.advise.model.rules import Rule
 from forebay_tuning.model.evidence import Workload, checked, from_command
 from forebay_tuning.model.portrait import Here, Portrait, doubts
+from forebay_tuning.model.present import usual_nodes
 from forebay_tuning.model.program_workloads import workloads_of
 from forebay_tuning.model.targets import SickTarget
 from forebay_tuning.report.model.claims import CauseKind
 from forebay_tuning.report.model.diagnosis import KEEP_MOST, ProgramDiagnosis
 from forebay_tuning.report.use_case import Sources, diagnose_file
 
-_RANKS_PER_NODE_USUAL = 32
 _NO_PORTRAIT = "keep: there is no portrait"
 
 
@@ -63,8 +63,8 @@ class _Told:
 
 
 def advise_on(request: AdviseRequest, sources: Sources, machine: Machine) -> tuple[Advice, ...]:
-    """Advice for each direction. Raises EvidenceError if the log shows nothing, and UsageError if
-    the description is incomplete."""
+    """Advice for each direction, none of which contradicts another. Raises EvidenceError if the log
+    shows nothing, and UsageError if the description is incomplete."""
     told = _told(request, sources)
     notes = (*told.notes, *_doubts(request, machine))
     questions = [
@@ -80,10 +80,8 @@ def advise_on(request: AdviseRequest, sources: Sources, machine: Machine) -> tup
         for one in told.workloads
     ]
     return tuple(
-        _with_notes(
-            _held_back(advise(one), told), (*extrapolated(one.workload, request.portrait), *notes)
-        )
-        for one in questions
+        _with_notes(_held_back(one, told), (*extrapolated(one.workload, request.portrait), *notes))
+        for one in advise_all(questions)
     )
 
 
@@ -131,12 +129,6 @@ def _placed(workload: Workload, directory: str | None, stripes: int | None) -> W
         directory=directory or workload.directory,
         stripe_count=stripes or workload.stripe_count,
     )
-
-
-def usual_nodes(ranks: int, portrait: Portrait | None) -> int:
-    """The likely number of nodes of `ranks` ranks."""
-    each = _RANKS_PER_NODE_USUAL if portrait is None else portrait.identity.ranks_per_node
-    return max(1, math.ceil(ranks / each))
 
 
 def _told(request: AdviseRequest, sources: Sources) -> _Told:
