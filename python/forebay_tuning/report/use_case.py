@@ -36,13 +36,14 @@ def diagnose_file(
     path: Path, sources: Sources, *, portrait: Portrait | None = None
 ) -> ProgramDiagnosis:
     """The diagnosis of a Darshan log, which is known by its name, or of a record; with a portrait,
-    also what opening its files costs by that."""
+    also what opening its files costs by that, and whether it explains the log's seconds."""
     found = diagnose(sources.logs.read(path)) if _is_log(path) else _diagnose_record(path, sources)
     if portrait is None:
         return found
+    from forebay_tuning.report.model.against_portrait import held_against
     from forebay_tuning.report.model.prices import priced
 
-    return priced(found, portrait)
+    return held_against(priced(found, portrait), portrait)
 
 
 def _diagnose_record(path: Path, sources: Sources) -> ProgramDiagnosis:

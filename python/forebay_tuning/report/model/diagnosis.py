@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from statistics import median
+from typing import TYPE_CHECKING
 
 from forebay.common.model.frozen import frozen
 from forebay.common.model.units import counted, human_bytes, human_seconds
@@ -23,6 +24,9 @@ from forebay_tuning.report.model import (
 )
 from forebay_tuning.report.model.claims import CauseKind, Claim, Rule
 from forebay_tuning.report.model.waits import Part, Wait, waits_of
+
+if TYPE_CHECKING:
+    from forebay_tuning.model.portrait import Portrait
 
 SHARE_LEAST = 0.05
 """Share of the run: I/O or a trouble that costs less is not worth any change."""
@@ -85,6 +89,8 @@ class ProgramDiagnosis:
     troubles: tuple[Trouble, ...]
     sick: tuple[SickTarget, ...]
     notes: tuple[str, ...] = ()
+    portrait: Portrait | None = None
+    """The portrait of the file system, if the user gave one."""
 
     @property
     def seconds_lost(self) -> float:

@@ -1,13 +1,15 @@
 """Estimates from a log which calls Forebay would take over, and how long they would take.
 
-Storage is assumed to take as long as it did, less the share of read-modify-write, and at best less
-what larger requests and an aggregator for each target save; a collective call costs the agreement
-of its ranks and the exchange of its bytes. The bounds are wide, and nothing here is measured: only
-`forebay verify` proves a gain."""
+With a portrait of the file system, storage takes what that predicts for Forebay's aggregators and
+calls, with its interval. Without one it is assumed to take as long as it did, less the share of
+read-modify-write, and at best less what larger requests and an aggregator for each target save. A
+collective call costs the agreement of its ranks and the exchange of its bytes. The bounds are wide,
+and nothing here is measured: only `forebay verify` proves a gain."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from forebay.common.model.frozen import frozen
 from forebay.common.model.units import human_bytes, human_seconds
@@ -17,6 +19,9 @@ from forebay_tuning.report.model.causes import small_share
 from forebay_tuning.report.model.causes_ranks import late_share
 from forebay_tuning.report.model.claims import name_of
 from forebay_tuning.report.model.waits import PART_OF, Wait, waits_of
+
+if TYPE_CHECKING:
+    from forebay_tuning.model.portrait import Portrait
 
 CALL_LEAST, CALL_MOST = 1e-4, 2.5e-3
 """Seconds that a collective call takes apart from its bytes. The lower bound is for a fast
@@ -41,6 +46,8 @@ class Takeover:
     seconds_now: float
     seconds_least: float
     seconds_most: float
+    is_by_portrait: bool = False
+    """Whether storage's part is a portrait's prediction."""
 
     @property
     def text(self) -> str:
@@ -53,19 +60,19 @@ class Takeover:
         )
 
 
-def takeovers(program: ProgramIo) -> tuple[Takeover, ...]:
+def takeovers(program: ProgramIo, portrait: Portrait | None = None) -> tuple[Takeover, ...]:
     """The calls that Forebay would take over and that matter for the run, the longest first."""
     least = max(_SECONDS_LEAST, _SHARE_LEAST * program.seconds)
     found = [
         one
         for wait in waits_of(program)
-        for one in _of(wait)
+        for one in _of(wait, program, portrait)
         if one.seconds_now - one.seconds_least >= least
     ]
     return tuple(sorted(found, key=lambda one: -one.seconds_now))
 
 
-def _of(wait: Wait) -> Iterator[Takeover]:
+def _of(wait: Wait, program: ProgramIo, portrait: Portrait | None) -> Iterator[Takeover]:
     mpi = wait.mpi
     if mpi is None:
         return
@@ -75,9 +82,15 @@ def _of(wait: Wait) -> Iterator[Takeover]:
         if now <= 0 or passing.calls == 0 or not mpi.collective(direction):
             continue
         calls = max(1, passing.calls // max(1, mpi.ranks))
-        stored = wait.stored(direction) * now * _useful(wait.storage, mpi, direction)
         exchange = passing.bytes / max(1, mpi.ranks) / _RATE
-        least = max(calls * CALL_LEAST + exchange, stored * _at_best(wait, direction))
+        predicted = None
+        if portrait is not None:
+            from forebay_tuning.report.model.against_portrait import storage_seconds
+
+            predicted = storage_seconds(wait, mpi, direction, program, portrait)
+        stored = wait.stored(direction) * now * _useful(wait.storage, mpi, direction)
+        low, high = predicted or (stored * _at_best(wait, direction), stored)
+        least = max(calls * CALL_LEAST + exchange, low)
         yield Takeover(
             file=name_of(wait.file),
             direction=direction,
@@ -85,7 +98,8 @@ def _of(wait: Wait) -> Iterator[Takeover]:
             call_bytes=passing.bytes // passing.calls,
             seconds_now=now,
             seconds_least=min(now, least),
-            seconds_most=min(now, calls * CALL_MOST + exchange + stored),
+            seconds_most=min(now, calls * CALL_MOST + exchange + high),
+            is_by_portrait=predicted is not None,
         )
 
 

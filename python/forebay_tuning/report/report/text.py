@@ -129,13 +129,17 @@ def _sum(diagnosis: ProgramDiagnosis) -> list[str]:
 
 def _takeover(diagnosis: ProgramDiagnosis) -> list[str]:
     """Lines that estimate what Forebay would gain; none of it is measured."""
-    found = takeovers(diagnosis.program)
+    found = takeovers(diagnosis.program, diagnosis.portrait)
     if not found:
         return []
+    storage = ""
+    if diagnosis.portrait is not None and any(one.is_by_portrait for one in found):
+        storage = f"; storage takes what the portrait {diagnosis.portrait.identity.name} predicts"
     log = shlex.quote(diagnosis.program.source.removeprefix("Darshan log "))
     return [
         "",
-        "Forebay would take over (an estimate: each call is assumed to take 0.1 to 2.5 ms):",
+        "Forebay would take over (an estimate: each call is assumed to take 0.1 to 2.5 ms"
+        f"{storage}):",
         *(f"- {one.text}" for one in found),
         "To prove it (DIR is for the program's output, COMMAND starts it):",
         f"  forebay advise --darshan {log} -o advice.json",
@@ -159,7 +163,7 @@ def _moved(diagnosis: ProgramDiagnosis) -> str:
 
 
 def as_json(diagnosis: ProgramDiagnosis) -> Any:
-    """The report in the schema forebay.report/1."""
+    """The report in the schema forebay.report/1 (schema/report.md)."""
     program = diagnosis.program
     return {
         "schema": "forebay.report/1",
@@ -174,7 +178,7 @@ def as_json(diagnosis: ProgramDiagnosis) -> Any:
         "seconds_lost": diagnosis.seconds_lost,
         "troubles": plain(diagnosis.troubles),
         "notes": list(diagnosis.notes),
-        "forebay_would_take_over": plain(takeovers(program)),
+        "forebay_would_take_over": plain(takeovers(program, diagnosis.portrait)),
         "sick_targets": plain(diagnosis.sick),
         "pools": plain(program.pools),
         "files": program.file_count,
