@@ -165,9 +165,11 @@ def test_the_daemon_and_all_files_are_the_users(folder: Path) -> None:
 
 def test_a_step_of_two_nodes_is_refused_before_it_begins(folder: Path) -> None:
     steps = SlurmSteps(folder)
-    words = ("srun", "-N2", "-n2", "--quiet", "--forebay=pool:.", "touch", folder / "run")
+    words = ("srun", "-N2", "-n2", "--quiet", "--forebay=pool:.", "touch", folder / "run", "a b")
     _, errors = steps.run(*words, status=1)
-    ensure("no pool for a step of 2 nodes" in errors and "forebay run --pool" in errors, errors)
+    ensure("no pool for a step of 2 nodes" in errors, errors)
+    line = f"forebay run --pool . -- srun -N2 -n2 --quiet touch {folder / 'run'} 'a b'"
+    ensure(line in errors, f"no line to paste: {line}\n{errors}")
     ensure(not (folder / "run").exists(), "it was run")
 
 

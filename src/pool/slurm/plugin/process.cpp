@@ -9,6 +9,7 @@
 #include "foundation/kernel/calls.hpp"
 #include "pool/slurm/pool_keeper.hpp"
 #include "pool/slurm/program_reach.hpp"
+#include "pool/slurm/run_line.hpp"
 #include "pool/slurm/step_log.hpp"
 #include "pool/slurm/step_options.hpp"
 #include "pool/slurm/user_identity.hpp"
@@ -17,6 +18,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -165,6 +167,29 @@ bool is_usual_step(spank_t spank) {
     return item<std::uint32_t>(spank, S_JOB_STEPID, SLURM_BATCH_SCRIPT) <= SLURM_MAX_NORMAL_STEP_ID;
 }
 
+std::vector<std::string> program_of(spank_t spank) {
+    int count = 0;
+    char** arguments = nullptr;
+    if (spank_get_item(spank, S_JOB_ARGV, &count, &arguments) != ESPANK_SUCCESS) {
+        return {};
+    }
+    return {arguments, arguments + count};
+}
+
+// The line by which the user's own command has pools on several nodes. In slurmstepd nobody knows
+// the words of srun.
+std::string line_to_paste(spank_t spank) {
+    constexpr std::size_t line_bytes_max = 1 << 16;
+    std::vector<std::string> words;
+    if (spank_context() == S_CTX_LOCAL) {
+        const auto text = forebay::kernel::contents("/proc/self/cmdline", line_bytes_max);
+        words = forebay::slurm::words_of(text.value_or(""));
+    }
+    const auto paths = forebay::slurm::pooled_paths(state().pool.value_or(""));
+    return forebay::slurm::run_line(words, program_of(spank).size(),
+                                    paths ? *paths : std::vector<std::string>{"PATH"});
+}
+
 // False, and told to the user: a pool would be wrong here.
 bool is_one_node(spank_t spank) {
     const auto nodes = item<std::uint32_t>(spank, S_JOB_NNODES, 1);
@@ -172,9 +197,9 @@ bool is_one_node(spank_t spank) {
         tell(
             fmt::format("forebay: no pool for a step of {} nodes (daemons that the Slurm plugin "
                         "starts do not know each other: a node would not see what another one "
-                        "has in its pool). Instead of --forebay, say in the job's script: "
-                        "forebay run --pool PATH -- srun ...",
+                        "has in its pool). In the job's script, say instead:",
                         nodes));
+        tell("  " + line_to_paste(spank));
     }
     return nodes <= 1;
 }
@@ -230,15 +255,6 @@ void tell_summary(std::string_view line) {
     } else if (!line.empty()) {
         tell(line);
     }
-}
-
-std::vector<std::string> program_of(spank_t spank) {
-    int count = 0;
-    char** arguments = nullptr;
-    if (spank_get_item(spank, S_JOB_ARGV, &count, &arguments) != ESPANK_SUCCESS) {
-        return {};
-    }
-    return {arguments, arguments + count};
 }
 
 // Where a program cannot be captured, its processes do not see what is in the pool. So nothing may
