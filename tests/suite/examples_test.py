@@ -24,7 +24,7 @@ NEEDS = {
     "append-log": "",
     "h5py-mpi4py": "import h5py, mpi4py",
     "netcdf-fortran": "nf-config",
-    "netcdf-python": "import netCDF4",
+    "netcdf-python": "import netCDF4, xarray, dask",
     "torch-checkpoint": "import torch",
     "pool-switch": "gfortran",
     "snakemake-rule": "snakemake",

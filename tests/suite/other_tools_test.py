@@ -99,7 +99,7 @@ def test_programs_under_a_tool_go_through_the_pool(name: str, folder: Path) -> N
         ensure("execve" in (folder / "calls").read_text(errors="replace"), "nothing was traced")
 
 
-@pytest.mark.parametrize("tool", ["memcheck", "callgrind"])
+@pytest.mark.parametrize("tool", ["memcheck", "callgrind", "helgrind"])
 def test_valgrind_has_its_program_do_without_the_pool(tool: str, folder: Path) -> None:
     if shutil.which("valgrind") is None:
         pytest.skip("there is no valgrind")
