@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +16,23 @@ from prometheus_client import parser as prometheus_parser
 from prometheus_client.openmetrics import parser as openmetrics_parser
 
 from forebay.common.files.safe_files import replace_whole
+from forebay.pool.files.fleet import together
 from forebay.pool.model.metrics import families_of
-from forebay.pool.model.pool import REASONS
+from forebay.pool.model.pool import REASONS, WaitHistogram
 from forebay.pool.report.metrics_text import Dialect, metrics_text
 
 ROOT = Path(__file__).resolve().parents[2]
 parsed_openmetrics: Any = openmetrics_parser.text_string_to_metric_families
 parsed_prometheus: Any = prometheus_parser.text_string_to_metric_families
 MONITORING = ROOT / "packaging" / "monitoring"
+WAIT_BOUNDS = (0.0001, 2.0)
+WAITS = (
+    WaitHistogram(kind="open", seconds=0.003, counts=(1, 2, 0)),
+    WaitHistogram(kind="sync", seconds=7.5, counts=(1, 0, 3)),
+)
 BUSY = status(
+    wait_bounds_seconds=WAIT_BOUNDS,
+    waits=WAITS,
     process=42,
     lag=3,
     leased=5 << 20,
@@ -70,6 +79,12 @@ def test_openmetrics_is_what_its_parser_takes() -> None:
     assert found["forebay_pool_waited_seconds_total", "42", "me", "other"] == 1.625
     assert found["forebay_pool_sync_wait_seconds_count", "42", "me"] == 4
     assert found["forebay_pool_sync_wait_seconds_sum", "42", "me"] == 0.25
+    assert found["forebay_pool_wait_seconds_bucket", "0.0001", "42", "me", "open"] == 1
+    assert found["forebay_pool_wait_seconds_bucket", "2.0", "42", "me", "open"] == 3
+    assert found["forebay_pool_wait_seconds_bucket", "2.0", "42", "me", "sync"] == 1
+    assert found["forebay_pool_wait_seconds_bucket", "+Inf", "42", "me", "sync"] == 4
+    assert found["forebay_pool_wait_seconds_count", "42", "me", "sync"] == 4
+    assert found["forebay_pool_wait_seconds_sum", "42", "me", "sync"] == 7.5
     assert found["forebay_pool_past_files", "42", "append", "me"] == 2
     assert found["forebay_pool_failing_files", "42", 'No "space"\nleft \\ on device', "me"] == 1
     assert found["forebay_pool_memory_used_bytes", "42", "me"] == 5 << 20
@@ -107,9 +122,29 @@ def test_promtool_finds_nothing(daemons: tuple[Any, ...]) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+def test_waits_of_all_nodes_are_added_bucket_by_bucket() -> None:
+    def waits(*counts: int) -> tuple[WaitHistogram, ...]:
+        one = WaitHistogram(kind="open", seconds=sum(counts), counts=counts)
+        return (one, replace(one, kind="sync", counts=counts[::-1]))
+
+    bounds = (0.0001, 0.0002)
+    reports = [
+        status(waits=waits(1, 0, 2), wait_bounds_seconds=bounds),
+        status(waits=waits(0, 4, 8), wait_bounds_seconds=bounds),
+    ]
+    both = together(reports)
+    assert [one.counts for one in both.waits] == [(1, 4, 10), (10, 4, 1)]
+    assert [(one.kind, one.seconds) for one in both.waits] == [("open", 15), ("sync", 15)]
+    assert both.wait_bounds_seconds == bounds
+
+
 def test_a_dashboard_names_only_metrics_that_there_are() -> None:
     files = tuple(file(reason=one) for one in REASONS)
-    everything = status(files=(*files, file(error=5, error_text="Input/output error")))
+    everything = status(
+        files=(*files, file(error=5, error_text="Input/output error")),
+        wait_bounds_seconds=WAIT_BOUNDS,
+        waits=WAITS,
+    )
     known = {
         name for name, *_ in values(parsed_openmetrics(exposition(Dialect.OPENMETRICS, everything)))
     }
@@ -122,12 +157,16 @@ def test_a_dashboard_names_only_metrics_that_there_are() -> None:
     assert not named - known
     labels = {label for one in expressions for label in re.findall(r"by \(([\w, ]+)\)", one)}
     assert {word for one in labels for word in one.split(", ")} <= {
-        "instance", "user", "kind", "reason", "error",
+        "instance", "user", "kind", "reason", "error", "le",
     }  # fmt: skip
 
 
 def test_the_document_lists_all_metrics() -> None:
-    everything = status(files=(file(reason="append", error=5, error_text="Input/output error"),))
+    everything = status(
+        files=(file(reason="append", error=5, error_text="Input/output error"),),
+        wait_bounds_seconds=WAIT_BOUNDS,
+        waits=WAITS,
+    )
     known = {
         name for name, *_ in values(parsed_openmetrics(exposition(Dialect.OPENMETRICS, everything)))
     }

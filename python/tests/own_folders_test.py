@@ -120,6 +120,7 @@ def report(rescued: Rescued) -> str:
         "leased": 0, "high": 0, "read_ahead_held": 0, "read_ahead": 0, "lag": 0,
         "oldest_seconds": 0.0, "clients": [], "files": [], "files_dropped": 0,
         "read_from_nodes": 0, "passed_to_nodes": 0, "written_by_nodes": 0, "written_for_nodes": 0,
+        "wait_bounds_seconds": [], "waits": [],
         "notes": [], "host": "n0", "memory": 0,
         "memory_limit_file": "", "durability_ended": "", "storage_seconds": 0.0, "clients_high": 0,
         "rescued": [dataclasses.asdict(rescued)],

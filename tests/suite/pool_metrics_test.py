@@ -26,27 +26,31 @@ from suite.verdict import ensure
 SCRIPT = m.ROOT / "packaging" / "monitoring" / "forebay-metrics.sh"
 families_of: Any = parser.text_string_to_metric_families
 EXPORTER = shutil.which("prometheus-node-exporter") or shutil.which("node_exporter")
+PROMTOOL = shutil.which("promtool")
 BYTES = 300_000
-STATUS = [*FOREBAY, "pool", "status", "--format", "openmetrics"]
+STATUS = [*FOREBAY, "pool", "status"]
 # The socket is named: without it all daemons of the user are asked, also those of other tests.
 WRITER = f"""
-import os, subprocess
+import os, subprocess, sys
 with open("file", "wb") as file:
     file.write(b"x" * {BYTES})
     file.flush()
     os.fsync(file.fileno())
     place = os.environ["FOREBAY_POOL_SOCKET"]
-    subprocess.run([*{STATUS!r}, "--socket", place], check=True)
+    subprocess.run([*{STATUS!r}, "--socket", place, "--format", sys.argv[1]], check=True)
 """
 
 
 def test_what_a_daemon_has_done_is_in_its_metrics(folder: Path) -> None:
-    done = forebay("run", "--pool", ".", "--", sys.executable, "-c", WRITER, cwd=folder)
+    done = forebay(
+        "run", "--pool", ".", "--", sys.executable, "-c", WRITER, "openmetrics", cwd=folder
+    )
     ensure(done.returncode == 0, done.stderr)
     found = {
         (one.name, one.labels.get("kind") or one.labels.get("state")): one.value
         for family in families_of(done.stdout)
         for one in family.samples
+        if one.labels.get("le", "+Inf") == "+Inf"
     }
     ensure(found["forebay_pool_daemons", None] == 1, done.stdout)
     ensure(found["forebay_pool_deposited_bytes_total", None] == BYTES, done.stdout)
@@ -55,9 +59,31 @@ def test_what_a_daemon_has_done_is_in_its_metrics(folder: Path) -> None:
     ensure(found["forebay_pool_sync_wait_seconds_count", None] == 1, done.stdout)
     waited = found["forebay_pool_sync_wait_seconds_sum", None]
     ensure(found["forebay_pool_waited_seconds_total", "sync"] == waited > 0, done.stdout)
+    longest = found["forebay_pool_wait_seconds_bucket", "sync"]
+    ensure(longest == found["forebay_pool_wait_seconds_count", "sync"] == 1, done.stdout)
+    ensure(found["forebay_pool_wait_seconds_sum", "sync"] == waited, done.stdout)
+    ensure(found["forebay_pool_wait_seconds_count", "open"] >= 1, done.stdout)
     ensure(found["forebay_pool_files", "pooled"] == 1, done.stdout)
     ensure(found["forebay_pool_memory_cap_bytes", None] >= 4 << 20, done.stdout)
     ensure(found["forebay_pool_clients", None] >= 1, done.stdout)
+
+
+@pytest.mark.skipif(PROMTOOL is None, reason="promtool is not installed")
+def test_promtool_finds_nothing_in_what_a_daemon_says(folder: Path) -> None:
+    done = forebay(
+        "run", "--pool", ".", "--", sys.executable, "-c", WRITER, "prometheus", cwd=folder
+    )
+    ensure(done.returncode == 0, done.stderr)
+    ensure("forebay_pool_wait_seconds_bucket" in done.stdout, done.stdout)
+    checked = subprocess.run(
+        [str(PROMTOOL), "check", "metrics"],
+        input=done.stdout,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    said = checked.stdout + checked.stderr
+    ensure((checked.returncode, said) == (0, ""), f"{said}\n{done.stdout}")
 
 
 def _free_port() -> int:

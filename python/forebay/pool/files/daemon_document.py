@@ -34,7 +34,9 @@ def decode_status(text: str) -> PoolStatus:
     line = _object(text, SCHEMA)
     try:
         clients = tuple(int(one["process"]) for one in line["clients"])
-        return decoded(PoolStatus, line, clients=clients)
+        # A daemon that an older version started lacks these.
+        older = {"wait_bounds_seconds": (), "waits": ()}
+        return decoded(PoolStatus, {**older, **line}, clients=clients)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise PoolError(_unlike(f"{type(error).__name__}: {error}")) from error
 

@@ -27,7 +27,7 @@ from forebay.pool.files.daemon import DrainInterrupts, signals_held
 from forebay.pool.files.daemon_document import decode_samples, decode_status
 from forebay.pool.files.daemon_start import death_of, log_of, messages_in, started
 from forebay.pool.model.place import READY_SCHEMA, PoolPlace
-from forebay.pool.model.pool import Lost, PoolEnd, PoolStatus
+from forebay.pool.model.pool import Lost, PoolEnd, PoolStatus, WaitHistogram
 from forebay.pool.model.sampling import samples_max_of, since_start, summed
 from forebay.pool.use_case.ports import Progress
 
@@ -420,6 +420,7 @@ def together(reports: Sequence[PoolStatus]) -> PoolStatus:
         passed_to_nodes=sum(one.passed_to_nodes for one in reports),
         written_by_nodes=sum(one.written_by_nodes for one in reports),
         written_for_nodes=sum(one.written_for_nodes for one in reports),
+        waits=tuple(_waits_together(each) for each in zip(*(one.waits for one in reports))),
         lag=sum(one.lag for one in reports),
         oldest_seconds=max(one.oldest_seconds for one in reports),
         uptime_seconds=max(one.uptime_seconds for one in reports),
@@ -431,6 +432,15 @@ def together(reports: Sequence[PoolStatus]) -> PoolStatus:
         durability_ended=next(
             (one.durability_ended for one in reports if one.durability_ended), ""
         ),
+    )
+
+
+def _waits_together(same_kind: Sequence[WaitHistogram]) -> WaitHistogram:
+    """The sum of histograms that have the same kind and the same buckets."""
+    return WaitHistogram(
+        kind=same_kind[0].kind,
+        seconds=sum(one.seconds for one in same_kind),
+        counts=tuple(sum(bucket) for bucket in zip(*(one.counts for one in same_kind))),
     )
 
 

@@ -4,12 +4,13 @@ names follow OpenMetrics 1.0 (units as suffixes; `_total` is added to counters).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from functools import partial
+from itertools import accumulate
 
 from forebay.common.model.frozen import frozen
-from forebay.pool.model.pool import PoolStatus
+from forebay.pool.model.pool import PoolStatus, WaitHistogram
 
 _LABEL_BYTES_MAX = 100
 """A user's or a reason's name is cut to so many characters."""
@@ -21,6 +22,7 @@ class MetricKind(Enum):
     COUNTER = "counter"
     GAUGE = "gauge"
     SUMMARY = "summary"
+    HISTOGRAM = "histogram"
 
 
 @frozen
@@ -69,7 +71,7 @@ def families_of(daemons: Sequence[PoolStatus], *, user: str) -> tuple[MetricFami
         samples=(MetricSample(suffix="", labels=own, value=len(daemons)),),
     )
     families = (_family(one, daemons, own) for one in _DEFINITIONS)
-    return (count, *(one for one in families if one.samples))
+    return (count, *(one for one in (*families, _wait_family(daemons, own)) if one.samples))
 
 
 def _family(
@@ -92,6 +94,34 @@ def _family(
         text=definition.text,
         samples=tuple(samples),
     )
+
+
+def _wait_family(daemons: Sequence[PoolStatus], own: Mapping[str, str]) -> MetricFamily:
+    """Waits by kind. The counts of a daemon never fall, unlike sums over files."""
+    samples: list[MetricSample] = []
+    for daemon in daemons:
+        for waits in daemon.waits:
+            labels = {**own, "process": str(daemon.process), "kind": waits.kind}
+            samples += _histogram(waits, daemon.wait_bounds_seconds, labels)
+    return MetricFamily(
+        name="forebay_pool_wait_seconds",
+        kind=MetricKind.HISTOGRAM,
+        unit="seconds",
+        text="How long programs waited for single answers of the daemon: to open, to sync, and "
+        "until bytes were drained for another reason. Waits for room are not in it.",
+        samples=tuple(samples),
+    )
+
+
+def _histogram(
+    waits: WaitHistogram, bounds: Sequence[float], labels: Mapping[str, str]
+) -> Iterator[MetricSample]:
+    """The samples of one histogram: buckets that have all shorter waits in them, too."""
+    up_to = accumulate(waits.counts)
+    for bound, count in zip((*(repr(float(one)) for one in bounds), "+Inf"), up_to):
+        yield MetricSample(suffix="_bucket", labels={**labels, "le": bound}, value=count)
+    yield MetricSample(suffix="_count", labels=labels, value=sum(waits.counts))
+    yield MetricSample(suffix="_sum", labels=labels, value=waits.seconds)
 
 
 def _waits(now: PoolStatus) -> Mapping[str, float]:

@@ -135,6 +135,20 @@ class Rescued:
 
 
 @frozen
+class WaitHistogram:
+    """How long clients waited for the daemon's answers, for all files since the daemon began."""
+
+    kind: str
+    """What they waited for: "open", "sync", or "drain" (until the bytes were drained for another
+    reason)."""
+    seconds: float
+    """All waits, added up."""
+    counts: tuple[int, ...]
+    """The waits in each bucket of `PoolStatus.wait_bounds_seconds`, not added up over shorter ones;
+    the last, which is one more, has those above all bounds."""
+
+
+@frozen
 class PoolStatus:
     """A daemon's status at one moment."""
 
@@ -182,6 +196,10 @@ class PoolStatus:
     """Bytes of this node that another one has written to the file system for it."""
     written_for_nodes: int = 0
     """Bytes that this node has written to the file system for others."""
+    wait_bounds_seconds: tuple[float, ...] = ()
+    """The upper bounds of the buckets of `waits`, ascending."""
+    waits: tuple[WaitHistogram, ...] = ()
+    """One histogram for each kind."""
     memory: int = 0
     """Bytes of memory that the pool and the programs may use together; 0 if not known."""
     memory_limit_file: str = ""

@@ -126,6 +126,7 @@ void FileStatistics::update(std::uint32_t slot, Known& known) const {
 
 void FileStatistics::waited(std::uint32_t slot, std::int64_t ns, WaitKind kind) {
     expects(ns >= 0, "the clock does not go back");
+    waits_.add(kind, ns);
     const auto found = known_.find(slot);
     if (found == known_.end()) {
         return;

@@ -6,6 +6,7 @@
 #include "foundation/ports/storage.hpp"
 #include "pool/daemon/status/count_samples.hpp"
 #include "pool/daemon/status/meter.hpp"
+#include "pool/daemon/status/wait_histogram.hpp"
 #include "pool/protocol/directory.hpp"
 
 #include <cstdint>
@@ -15,10 +16,6 @@
 #include <vector>
 
 namespace forebay::daemon {
-
-// Why a client waited for an answer about a file. `drain`: not for a sync, but to change its times,
-// owner, mode or size, or to let it leave the pool.
-enum class WaitKind : std::uint8_t { open, sync, drain };
 
 // The totals of one path, over all times that a file was known to the pool under it.
 struct FileTotals {
@@ -63,6 +60,8 @@ public:
     [[nodiscard]] std::shared_ptr<BusyTime> busy() const noexcept { return busy_; }
     // A client has waited this long for an answer about the file.
     void waited(std::uint32_t slot, std::int64_t ns, WaitKind kind);
+    // How long clients waited for each of these answers, also those about files that are dropped.
+    [[nodiscard]] const WaitHistograms& waits() const noexcept { return waits_; }
     // Reads the directory, and ends the totals of files that the pool has forgotten. Must be called
     // before a slot can be given to another file.
     void update();
@@ -90,6 +89,7 @@ private:
     std::map<std::uint32_t, Known> known_;  // by slot
     std::map<std::string, FileTotals> ended_;
     std::int64_t dropped_ = 0;
+    WaitHistograms waits_;
 };
 
 }  // namespace forebay::daemon

@@ -4,6 +4,7 @@
 #include "pool/daemon/memory/shared_segment.hpp"
 
 #include <gtest/gtest.h>
+#include <string>
 
 namespace forebay::daemon {
 namespace {
@@ -104,6 +105,23 @@ TEST_F(FileStatisticsTest, TellsWaitsForOpensSyncsAndDrainingApartOverAllTimes) 
     EXPECT_EQ(totals[0].draining_ns, 2000);
     EXPECT_EQ(totals[0].syncs, 4);
     EXPECT_EQ(totals[0].waited_ns, 2420);
+}
+
+TEST_F(FileStatisticsTest, CountsWaitsOfAllFilesAlsoWhenTheirTotalsAreDropped) {
+    FileStatistics statistics{directory};
+    const std::int64_t files = FileStatistics::closed_files_max + 1;
+    for (std::int64_t file = 0; file < files; ++file) {
+        const auto generation = static_cast<std::uint32_t>(file);
+        pool::FileSlot& slot = known(7, generation, "/" + std::to_string(file));
+        statistics.opened(7, {1, 2}, statistics.meter_of({1, 2}));
+        statistics.waited(7, 300'000, WaitKind::sync);
+        forget(slot);
+        statistics.update();
+    }
+    ASSERT_EQ(statistics.dropped(), 1);
+    EXPECT_EQ(statistics.waits().of(WaitKind::sync).counts.at(2), files);
+    EXPECT_EQ(statistics.waits().of(WaitKind::sync).total_ns, files * 300'000);
+    EXPECT_EQ(statistics.waits().of(WaitKind::open), WaitHistogram{});
 }
 
 TEST_F(FileStatisticsTest, ASlotThatIsAnotherFilesEndsTheTotalsOfTheFirst) {

@@ -57,6 +57,15 @@ const char* name_of(pool::ThroughReason reason) noexcept {
     return "";
 }
 
+const char* name_of(WaitKind kind) noexcept {
+    switch (kind) {
+        case WaitKind::open: return "open";
+        case WaitKind::sync: return "sync";
+        case WaitKind::drain: break;
+    }
+    return "drain";
+}
+
 double seconds(std::int64_t ns) noexcept { return static_cast<double>(ns) / 1e9; }
 
 std::string text_of_error(int error) {
@@ -103,6 +112,24 @@ Json json_of(const CountSample& one) {
             {"stored", one.counts.stored},
             {"outstanding", one.counts.outstanding},
             {"waited_seconds", seconds(one.counts.waited_ns)}};
+}
+
+Json json_of(const WaitHistograms& waits) {
+    Json kinds = Json::array();
+    for (const WaitKind kind : wait_kinds) {
+        const WaitHistogram& one = waits.of(kind);
+        kinds.push_back(
+            {{"kind", name_of(kind)}, {"seconds", seconds(one.total_ns)}, {"counts", one.counts}});
+    }
+    return kinds;
+}
+
+Json wait_bounds() {
+    Json bounds = Json::array();
+    for (const std::int64_t ns : wait_bounds_ns) {
+        bounds.push_back(seconds(ns));
+    }
+    return bounds;
 }
 
 }  // namespace
@@ -158,6 +185,8 @@ std::string status_document(const pool::Directory& directory, const SharedLogMem
                      {"lag", lag},
                      {"oldest_seconds", oldest},
                      {"storage_seconds", storage_seconds},
+                     {"wait_bounds_seconds", wait_bounds()},
+                     {"waits", json_of(statistics.waits())},
                      {"clients", std::move(clients)},
                      {"clients_high", moment.clients_high},
                      {"files", std::move(files)},
