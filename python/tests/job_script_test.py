@@ -217,6 +217,26 @@ def test_pools_and_settings_reach_forebay_as_they_are(place: Place) -> None:
     assert start[-5:] == ["--set", "pool_window=1 GiB", "--", ".", "a b"]
 
 
+@EVERY_SYSTEM
+def test_the_record_reaches_steps_and_the_end_of_their_pool(
+    place: Place, system: BatchSystem
+) -> None:
+    """A single step, and each one on several nodes, has its own `forebay run` that appends to it;
+    a daemon of all steps appends when it is stopped."""
+    for one in (job(), steps(["./program"], ["./program"], nodes=2)):
+        kept = replace(one, record="my run.jsonl", system=system)
+        assert place.run(script_text(kept))[0] == 0
+    runs = [words for words in place.notes if words[0] == "run"]
+    assert len(runs) == 3
+    assert all(words[words.index("--record") + 1] == "my run.jsonl" for words in runs)
+    together = steps(["sh", "-c", 'echo "$FOREBAY_RECORD"'], ["./program"], system=system)
+    status, said = place.run(script_text(replace(together, record="my run.jsonl")))
+    record = str(place.folder / "my run.jsonl")
+    assert (status, said.splitlines()[0]) == (0, record)
+    (stop,) = [words for words in place.notes if words[:2] == ["pool", "stop"]]
+    assert stop[-2:] == ["--record", record]
+
+
 def test_a_launcher_is_there_once(make_world: MakeWorld) -> None:
     def line(*command: str, **changes: Any) -> str:
         return " ".join(plan_job(asked(command=command, **changes), make_world()).job.steps[0])
@@ -492,6 +512,7 @@ def test_shellcheck_finds_nothing(tmp_path: Path, system: BatchSystem) -> None:
         "plain": job(system=system, pool=()),
         "several": steps(*lines, system=system, settings=("pool_window=1GiB",)),
         "nodes": steps(*lines, system=system, nodes=2),
+        "record": steps(*lines, system=system, record="my run"),
         "array": steps(["./a", "{task}"], ["./b"], system=system, array="1-2", pool=("{task}",)),
     }
     for name, one in jobs.items():

@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Sequence
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from suite import mpi as m
-from suite.command import forebay
+from suite.command import environment, forebay
 from suite.ior import program
 from suite.verdict import ensure
 
+MIB = 1 << 20
 SCHEMAS = m.ROOT / "schema"
 _jsonschema: Any = importlib.import_module("jsonschema")  # it has no types
 VALIDATOR: Any = _jsonschema.Draft202012Validator(
     json.loads((SCHEMAS / "record.schema.json").read_text(encoding="utf-8"))
 )
+WRITER = f"""
+import sys
+with open(sys.argv[1], "wb", buffering=0) as file:
+    file.write(bytes({MIB}))
+"""
 
 
 def lines_of(record: Path) -> Sequence[dict[str, Any]]:
@@ -84,3 +93,46 @@ def test_a_record_of_collective_calls_through_a_pool(folder: Path) -> None:
     ensure(done.returncode == 0, done.stderr)
     *_, run = ensure_valid(folder / "run.jsonl", "job", "file", "end", "run")
     ensure(run["kind"] == "run" and run["pool"]["files"], f"{run}")
+
+
+@pytest.fixture
+def socket() -> Iterator[Path]:
+    """A place whose name is short enough."""
+    with tempfile.TemporaryDirectory() as room:
+        yield Path(room) / "socket"
+
+
+def test_a_pool_for_several_steps_is_in_the_record(folder: Path, socket: Path) -> None:
+    record = folder / "run.jsonl"
+    start = ("pool", "start", "--format", "json", "--socket", socket, ".")
+    done = forebay(*start, cwd=folder)
+    ensure(done.returncode == 0, done.stderr)
+    more = json.loads(done.stdout)["variables"]
+    try:
+        for name in ("first", "second"):
+            step = (sys.executable, "-c", WRITER, folder / name)
+            subprocess.run(step, env=environment(**more), check=True, timeout=100)
+    finally:
+        stopped = forebay("pool", "stop", "--record", record, cwd=folder, more=more)
+    ensure(stopped.returncode == 0, stopped.stderr)
+    (run,) = ensure_valid(record, "run")
+    pool = run["pool"]
+    ensure(pool["taken"] == 2 * MIB and pool["arrived"] and run["status"] == 0, f"{run}")
+    ensure(pool["paths"] == [str(folder)] and len(pool["files"]) == 2, f"{run}")
+    ensure(pool["samples"][-1]["stored"] == 2 * MIB, f"{pool['samples']}")
+    ensure(0 < pool["samples"][-1]["seconds"] <= run["seconds"] + pool["drain_seconds"], f"{run}")
+    report = forebay("report", record, cwd=folder)
+    ensure(report.returncode == 0, report.stderr)
+    ensure("2.00 MiB" in report.stdout and "through the pool" in report.stdout, report.stdout)
+
+
+def test_a_record_that_cannot_be_written_does_not_hide_how_the_pool_ended(
+    folder: Path, socket: Path
+) -> None:
+    done = forebay("pool", "start", "--socket", socket, ".", cwd=folder)
+    ensure(done.returncode == 0, done.stderr)
+    stop = ("pool", "stop", "--socket", socket, "--record", "none/run.jsonl")
+    stopped = forebay(*stop, cwd=folder)
+    ensure(stopped.returncode == 0, stopped.stderr)
+    ensure("cannot write the end of the run into the record none/run.jsonl" in stopped.stderr,
+           stopped.stderr)  # fmt: skip

@@ -51,6 +51,25 @@ Exit status:
 
 CONTEXT = {"ignore_unknown_options": False, "allow_interspersed_args": False}
 
+JournalFolder = Annotated[
+    Optional[Path],
+    option(
+        "--journal",
+        "DIR",
+        "Have a journal in this folder on a local disk: writes survive a crash of the node.",
+        parser=named_path,
+    ),
+]
+RecordFile = Annotated[
+    Optional[Path],
+    option(
+        "--record",
+        "FILE",
+        "Append the record of the steps here, for `forebay report`.",
+        parser=named_path,
+    ),
+]
+
 
 def job_script(
     command: Annotated[
@@ -87,15 +106,8 @@ def job_script(
         Optional[str],
         option("--signal", "NAME@SECONDS", "A signal to the program before the job's end."),
     ] = None,
-    journal: Annotated[
-        Optional[Path],
-        option(
-            "--journal",
-            "DIR",
-            "Have a journal in this folder on a local disk: writes survive a crash of the node.",
-            parser=named_path,
-        ),
-    ] = None,
+    journal: JournalFolder = None,
+    record: RecordFile = None,
     assignments: Annotated[
         Optional[list[str]], option("--set", "KEY=VALUE", "One setting of Forebay's.")
     ] = None,
@@ -115,6 +127,7 @@ def job_script(
         overrides=overrides_of(assignments),
         signal=signal,
         array=array,
+        record=record,
     )
     planned = plan_job(request, real_world())
     for warning in planned.warnings:

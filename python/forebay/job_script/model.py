@@ -51,7 +51,7 @@ class EndSignal:
 class BatchJob:
     """A job. `tasks` are those of one node, `seconds` its time limit. `pool` are the paths of the
     pool, none for a job without. `array` is the range of an array job's tasks. `settings` are
-    Forebay's, as KEY=VALUE."""
+    Forebay's, as KEY=VALUE. `record` is the file of the record, if it is kept."""
 
     system: BatchSystem
     name: str
@@ -63,6 +63,7 @@ class BatchJob:
     settings: tuple[str, ...] = ()
     signal: EndSignal | None = None
     array: str | None = None
+    record: str | None = None
 
     @property
     def ranks(self) -> int:

@@ -80,7 +80,7 @@ finish() {
     trap '' TERM INT USR1 USR2
     unset FOREBAY_POOL_SOCKET
     if [[ -e $room/socket || -e $room/socket.report ]]; then
-        forebay pool stop --socket "$room/socket" >&2
+        forebay pool stop --socket "$room/socket"@RECORD@ >&2
         stopped=$?
     fi
     if ((stopped != 0 && stopped != 74 && stopped != 75)); then
@@ -97,6 +97,8 @@ finish() {
 trap finish EXIT
 """
 
+
+_RECORD = ' --record "$FOREBAY_RECORD"'
 
 # The first line is: # forebayd, process 4711: PATHS
 _STARTED = """\
@@ -117,7 +119,8 @@ def script_text(job: BatchJob) -> str:
     if len(job.steps) == 1:
         return "".join([*sections, f"\nexec {_run(job, job.steps[0])}\n"])
     if job.has_daemon_of_its_own:
-        sections += [_steps("daemon=\n", _CLOSE_POOL), _FINISH, _start(job)]
+        finish = _FINISH.replace("@RECORD@", "" if job.record is None else _RECORD)
+        sections += [_steps("daemon=\n", _CLOSE_POOL), finish, _start(job)]
     else:
         sections.append(_steps("", ""))
     sections += ["\n", *(f"step {_step(job, words)}\n" for words in job.steps)]
@@ -181,6 +184,10 @@ def _lsf_time(seconds: int) -> str:
 def _beginning(job: BatchJob) -> Iterator[str]:
     if job.system is BatchSystem.PBS:
         yield 'cd "${PBS_O_WORKDIR:?is not set: PBS runs this script, by qsub}"'
+    if job.record is not None and job.has_daemon_of_its_own:
+        yield "# Steps by MPI-IO append to the record, too; a step may change its folder."
+        yield f"FOREBAY_RECORD=$(realpath -m -- {_quoted(job, [job.record])})"
+        yield "export FOREBAY_RECORD"
     if job.pool and job.system is not BatchSystem.SLURM:
         yield f"job_end=$(($(date +%s) + {job.seconds})) # the pool is drained before"
     made = [path for path in job.pool if job.array and TASK in path]
@@ -191,6 +198,8 @@ def _beginning(job: BatchJob) -> Iterator[str]:
 def _run(job: BatchJob, words: Sequence[str]) -> str:
     """`forebay run`, with an option on each line."""
     options = [f"--pool {_quoted(job, [path])}" for path in job.pool]
+    if job.record is not None:
+        options.append(f"--record {_quoted(job, [job.record])}")
     return _BROKEN.join(["forebay run", *options, *_sets(job), f"-- {_quoted(job, words)}"])
 
 

@@ -44,6 +44,7 @@ class ScriptRequest:
     overrides: tuple[Override, ...] = ()
     signal: str | None = None
     array: str | None = None
+    record: Path | None = None
 
 
 @frozen
@@ -87,6 +88,7 @@ def plan_job(request: ScriptRequest, world: RunWorld) -> PlannedJob:
         settings=_settings(request),
         signal=None if request.signal is None else end_signal_of(request.signal),
         array=None if request.array is None else array_of(request.array),
+        record=None if request.record is None else str(request.record),
     )
     effective = effective_settings(
         world.settings, file=None, environment={}, options=request.overrides
@@ -136,7 +138,12 @@ def _settings(request: ScriptRequest) -> tuple[str, ...]:
 
 def _warnings(job: BatchJob, world: RunWorld) -> tuple[str, ...]:
     said = []
-    words = [*job.pool, *job.settings, *(word for step in job.steps for word in step)]
+    words = [
+        *job.pool,
+        *job.settings,
+        job.record or "",
+        *(word for step in job.steps for word in step),
+    ]
     if job.array is None and any(TASK in word for word in words):
         said.append(f"{TASK} is left as it is (the job is no array). Say --array 1-10.")
     for path in job.pool:

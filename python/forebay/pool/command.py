@@ -13,8 +13,9 @@ from typing import Annotated, Any, Optional
 
 import typer
 
+from forebay.common.files.records import RecordFiles
 from forebay.common.files.safe_files import refused, replace_whole
-from forebay.common.model.errors import PoolError, UsageError
+from forebay.common.model.errors import PoolError, RecordError, UsageError
 from forebay.common.model.named_path import named_path
 from forebay.common.model.output_format import Format
 from forebay.common.model.printable import printable, printable_name, shell_words
@@ -58,6 +59,7 @@ from forebay.pool.use_case.manage import (
     drain_pool,
     lines_to_forget,
     reached,
+    run_of_pool,
     running_elsewhere,
     socket_of,
     start_pool,
@@ -369,6 +371,15 @@ def stop(
     verbose: Annotated[
         bool, option("--verbose -v", None, "Explain the columns of the table, too.")
     ] = False,
+    record: Annotated[
+        Optional[Path],
+        option(
+            "--record",
+            "FILE",
+            "Append to this record (JSON Lines) what went through the pool.",
+            parser=named_path,
+        ),
+    ] = None,
     form: FormatOption = Format.TEXT,
 ) -> None:
     """Drains the pool and ends the daemon."""
@@ -377,6 +388,8 @@ def stop(
     end = _stopped(socket, unset=unset)
     if end is None:
         return
+    if record is not None:
+        _append_end(record, end)
     send_messages(messages_of(end))
     if form is Format.JSON:
         document = {"schema": "forebay.pool.stop/1", **end_as_json(end)}
@@ -393,6 +406,15 @@ def stop(
             print(_STILL_SET, file=sys.stderr)
     if end.exit_status:
         raise typer.Exit(end.exit_status)
+
+
+def _append_end(record: Path, end: PoolEnd) -> None:
+    """Appends the end to the record. A record that cannot be written is told of, and does not
+    change the exit status, which says what became of files."""
+    try:
+        RecordFiles().append(record, run_of_pool(end, os.environ))
+    except RecordError as error:
+        print(f"forebay: {error}", file=sys.stderr)
 
 
 def _stopped(socket: Optional[Path], *, unset: bool) -> Optional[PoolEnd]:

@@ -14,8 +14,9 @@ from forebay.common.files.processes import next_signal
 from forebay.common.files.safe_files import read_own
 from forebay.common.model.errors import PoolError
 from forebay.common.model.printable import printable_name, shell_words
+from forebay.common.model.record import PoolSample
 from forebay.common.model.units import human_bytes
-from forebay.pool.files.daemon_document import decode_ready, decode_status
+from forebay.pool.files.daemon_document import decode_ready, decode_samples, decode_status
 from forebay.pool.files.daemon_socket import DirectoryWatch, PoolSocket
 from forebay.pool.files.daemon_start import death_of, log_of, messages_in, report_of
 from forebay.pool.model.messages import QuestionKind
@@ -171,7 +172,7 @@ class Visit:
             except PoolError as error:
                 death = str(error)
         progress.end()
-        status = _report(self._socket)
+        status, samples = _report(self._socket), _samples(self._socket)
         if status is not None:
             death = None  # the daemon ended normally, before its answer was read
             report_of(self._socket).unlink(missing_ok=True)
@@ -184,6 +185,7 @@ class Visit:
             death=death,
             lost=tuple(one for one in left if one.bytes > 0) if death else (),
             messages=messages_in(log_of(self._socket)) if death else (),
+            samples=samples,
         )
 
 
@@ -233,14 +235,22 @@ def _report(socket: Path) -> PoolStatus | None:
         return None
 
 
+def _samples(socket: Path) -> tuple[PoolSample, ...]:
+    """The counts over the life of a daemon that has ended; empty if it kept none."""
+    try:
+        return decode_samples(read_own(report_of(socket)))
+    except (OSError, PoolError):
+        return ()
+
+
 def end_by_signal(socket: Path) -> PoolEnd | None:
     """How the daemon at `socket` ended that a signal told to end, as its report says; None if there
     is no report. The report is removed, so that the end is told once."""
-    status = _report(socket)
+    status, samples = _report(socket), _samples(socket)
     if status is None:
         return None
     report_of(socket).unlink(missing_ok=True)
-    return PoolEnd(status=status, seconds=0.0)
+    return PoolEnd(status=status, seconds=0.0, samples=samples)
 
 
 def left_of(socket: Path) -> list[str]:

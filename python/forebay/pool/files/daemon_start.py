@@ -113,20 +113,22 @@ def start_own(program: Path, place: PoolPlace) -> OwnDaemon:
 
 
 def start_detached(program: Path, place: PoolPlace) -> int:
-    """Starts a daemon that outlives this process, and returns its process id. Raises PoolStartError
-    with the daemon's messages."""
-    return _start(program, place, None)[0].pid
+    """Starts a daemon that outlives this process, and returns its process id. It keeps samples of
+    its counts until its end. Raises PoolStartError with the daemon's messages."""
+    from forebay.pool.model.sampling import SAMPLES_MAX
+
+    return _start(program, place, None, "--samples", str(SAMPLES_MAX))[0].pid
 
 
 def _start(
-    program: Path, place: PoolPlace, prepare: Callable[[], object] | None
+    program: Path, place: PoolPlace, prepare: Callable[[], object] | None, *more: str
 ) -> tuple[subprocess.Popen[bytes], str]:
     log = log_of(place.socket)
     warned_marker_of(place.socket).unlink(missing_ok=True)
     report_of(place.socket).unlink(missing_ok=True)  # it was another daemon's
     try:
         process = started(
-            [str(program), "--socket", str(place.socket)],
+            [str(program), "--socket", str(place.socket), *more],
             place,
             stdin=subprocess.DEVNULL,
             prepare=prepare,

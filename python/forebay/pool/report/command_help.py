@@ -92,9 +92,13 @@ A daemon that SIGTERM has ended is reported on, too, by the first `pool stop` be
 The shell that started the pool keeps its variables. With --unset, standard output is shell lines
 that take them out, also where the daemon has ended before; all else goes to standard error.
 
+With --record, `forebay report FILE` shows what went through the pool since it was started, also of
+programs without MPI. Set FOREBAY_RECORD to the same file for what programs did by MPI-IO.
+
 \b
 Example:
   eval "$(forebay pool stop --unset)"
+  forebay pool stop --record run.jsonl; forebay report run.jsonl
 
 \b
 Exit status:

@@ -7,9 +7,11 @@ import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
+from forebay import __version__
 from forebay.common.model.errors import MountRefusedError, PoolError, PoolStartError, UsageError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.launcher import PRELOAD_VARIABLE, compose_preload, preload_without
+from forebay.common.model.record import RunRecord
 from forebay.machine_ports import World
 from forebay.pool.model.place import (
     ENABLED_SETTING,
@@ -24,9 +26,11 @@ from forebay.pool.model.place import (
 )
 from forebay.pool.model.pool import PoolEnd, PoolFile, PoolStatus
 from forebay.pool.use_case.batch_job import with_job_end
+from forebay.pool.use_case.pool_record import pool_record
 from forebay.pool.use_case.ports import PoolSession, Progress, Silent
 from forebay.pool.use_case.run_pool import (
     MountPlan,
+    PoolOutcome,
     captured_instead,
     check_locked,
     checked_paths,
@@ -226,3 +230,19 @@ def lines_to_forget(environment: Mapping[str, str]) -> tuple[str, ...]:
 def stop_pool(session: PoolSession, progress: Progress) -> PoolEnd:
     """Drains everything and ends the daemon."""
     return session.stop(progress)
+
+
+def run_of_pool(end: PoolEnd, environment: Mapping[str, str]) -> RunRecord:
+    """A record's line for all programs that used a pool of `forebay pool start` together. It lasts
+    from the daemon's start until it was told to stop; what the programs' exit statuses were is not
+    known. The paths are those that the variables of `start_pool` name."""
+    named = environment.get(PATHS_VARIABLE, "")
+    paths = tuple(Path(path) for path in named.split(",") if path)
+    lived = end.status.uptime_seconds if end.status else 0.0
+    return RunRecord(
+        forebay=__version__,
+        command=shlex.join(("forebay", "pool", "start", *map(str, paths))),
+        seconds=max(0.0, lived - end.seconds),
+        status=end.exit_status,
+        pool=pool_record(PoolOutcome(paths=paths, end=end)),
+    )

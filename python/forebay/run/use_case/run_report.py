@@ -21,10 +21,10 @@ from forebay.common.model.record import (
     distinct_jobs,
     summarise,
 )
+from forebay.pool.use_case.pool_record import pool_record
 from forebay.pool.use_case.run_pool import PoolOutcome
 from forebay.ports import CutWorld, Finished, RunWorld
 from forebay.run.use_case.empty_pool import Traces, is_empty, reasons_for_an_empty_pool
-from forebay.run.use_case.pool_record import pool_record
 from forebay.run.use_case.pool_warnings import BATCH_VARIABLES, HOST_OPTIONS
 from forebay.run.use_case.run_plan import RunPlan
 
