@@ -439,8 +439,8 @@ def test_a_file_that_went_past_the_pool_is_named_once() -> None:
 
 def test_the_verdict_is_the_first_that_is_said_of_a_run() -> None:
     lines = as_text(report(outcome())).splitlines()
-    assert lines[0] == "── forebay: 1.000 s, status 0"
-    assert lines[1] == "Your program waited 0.5 s for its files; without the pool about 2.0 s."
+    verdict = "Your program waited 0.5 s for its files; without the pool about 2.0 s."
+    assert lines[0] == f"── forebay: {verdict} (1.000 s, status 0)"
 
 
 def test_json_has_the_verdict_in_numbers_and_in_words() -> None:

@@ -138,13 +138,14 @@ def test_the_verdict_counts_opens_and_syncs(folder: Path) -> None:
 
 def test_the_summary_begins_with_a_verdict(folder: Path) -> None:
     done = forebay("run", "--pool", ".", "--", *writer(folder / "out", 64), cwd=folder)
-    first, verdict, *rest = done.stderr.splitlines()
-    ensure(first.startswith("── forebay: ") and " waited " in verdict, done.stderr)
+    first, *rest = done.stderr.splitlines()
+    ensure(first.startswith("── forebay: ") and " waited " in first, done.stderr)
+    ensure(first.endswith(" s, status 0)"), done.stderr)
     ensure(not any("added up" in line for line in rest), "the columns are explained unasked")
     done = forebay("run", "-v", "--pool", ".", "--", *writer(folder / "out", 64), cwd=folder)
     told_once("added up", done.stderr)
     done = forebay("run", "--pool", ".", "--", "sh", "-c", "echo a >> past", cwd=folder)
-    ensure("its only file went past it" in done.stderr.splitlines()[1], done.stderr)
+    ensure("its only file went past it" in done.stderr.splitlines()[0], done.stderr)
     told_once("/past", done.stderr)
 
 

@@ -60,9 +60,7 @@ def as_text(report: RunReport, *, told: Sequence[str] = (), with_legend: bool = 
 
 
 def _lines(report: RunReport, told: Sequence[str], *, with_legend: bool) -> Iterator[str]:
-    yield f"── forebay: {human_seconds(report.seconds)} s, status {report.status}"
-    if report.pool is not None and not report.reasons:
-        yield outcome_verdict(report.pool, seconds=report.seconds, status=report.status)
+    yield f"── forebay: {_first_words(report)}"
     for cut, count in Counter(report.worlds).items():
         times = "" if count == 1 else f", {count} times"
         seen = counted(cut.ranks - cut.io_ranks, "rank")
@@ -93,6 +91,15 @@ def _lines(report: RunReport, told: Sequence[str], *, with_legend: bool) -> Iter
         yield _record_line(report, report.record)
     for warning in (warning for warning in report.warnings if warning not in told):
         yield f"warning: {printable(warning)}"
+
+
+def _first_words(report: RunReport) -> str:
+    """Whether the pool paid, if there was one; the program's seconds and status."""
+    facts = f"{human_seconds(report.seconds)} s, status {report.status}"
+    if report.pool is None or report.reasons:
+        return facts
+    verdict = outcome_verdict(report.pool, seconds=report.seconds, status=report.status)
+    return f"{verdict} ({facts})"
 
 
 def _record_line(report: RunReport, record: Path) -> str:

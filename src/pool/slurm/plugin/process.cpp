@@ -248,10 +248,17 @@ void tell_lines(std::string_view text) {
     }
 }
 
-// The first line of the summary has the seconds and the status of a program that only waited.
+// The first line of the summary ends with the seconds and the status, in parentheses, of a program
+// that only waited. What is before is the verdict, if there is one.
 void tell_summary(std::string_view line) {
-    if (line.starts_with("── forebay: ")) {
-        tell(fmt::format("── forebay: step {} on {}", state().name.step, state().name.host));
+    constexpr std::string_view beginning = "── forebay: ";
+    if (line.starts_with(beginning)) {
+        line.remove_prefix(beginning.size());
+        const std::size_t end = line.rfind(" (");
+        const auto verdict =
+            end == std::string_view::npos ? std::string{} : ": " + std::string{line.substr(0, end)};
+        tell(fmt::format("── forebay: step {} on {}{}", state().name.step, state().name.host,
+                         verdict));
     } else if (!line.empty()) {
         tell(line);
     }
