@@ -1,7 +1,12 @@
 """Tests the demo's summary of its runs."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
+import pytest
+
+import demo
 from demo.disk import Written
 from demo.experiment import Comparison, Pair
 from demo.model import ModelTimes, Run, Span, parse_spans
@@ -9,6 +14,7 @@ from demo.summary import middle_parts, most_telling_first, rows
 from demo.timeline_picture import rates_of
 from demo.workshop import PNETCDF, Outcome
 from forebay.common.model.record import FileSummary, Traffic
+from forebay.common.report.page_template import filled
 
 
 def outcome(write: float, *, collective: float | None) -> Outcome:
@@ -108,3 +114,11 @@ def test_what_the_program_waits_for_comes_first_and_what_shows_nothing_last() ->
         ),
     )
     assert most_telling_first([local, hdf5, watched]) == [watched, hdf5, local]
+
+
+def test_the_page_says_where_it_was_made_as_all_pages_do() -> None:
+    pytest.importorskip("jinja2")
+    template = Path(demo.__file__).with_name("page.html.j2")
+    page = filled(template, parts=[], map="", timings="")
+    (footer,) = re.findall(r"<footer>(.*?)</footer>", page, re.DOTALL)
+    assert re.fullmatch(r"Page made by Forebay \S+, .* UTC, on .*: .*cores?, Linux \S+", footer)

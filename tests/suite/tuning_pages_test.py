@@ -4,6 +4,7 @@ words and lines can be read, on light ground and on dark."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -62,6 +63,11 @@ LOOK = """(() => {
 })()"""
 
 
+ORIGIN = re.compile(
+    r"Page made by Forebay \d+\.\d+\.\d+\S*, \d{4}-\d\d-\d\d \d\d:\d\d UTC, on \S+: "
+    r"(.+, )?\d+ cores?, Linux \d\S+"
+)
+"""The one form of all footers: version, date, host, processor, cores and kernel."""
 QUICK = "hpio"
 """The page that `make test` looks at."""
 # Words and lines of charts whose colour is close to that of the ground, by the contrast ratio of
@@ -141,6 +147,14 @@ def report(folder: Path) -> Path:
     return folder / "report.html"
 
 
+def comparison(folder: Path) -> Path:
+    """The page of two sizes of transfers, in interleaved pairs."""
+    own = ("--pairs", "6", "--html", "comparison.html")
+    sides = [["ior", "-t", size, "-b", "1m", "-o", str(folder / "f")] for size in ("64k", "256k")]
+    forebay(folder, "bench", "compare", "-np", "1", *own, *sides[0], "--", *sides[1])
+    return folder / "comparison.html"
+
+
 def benchmark(folder: Path, name: str) -> Path:
     """The page of a result that a benchmark has left."""
     from forebay.bench.files import decode_result
@@ -170,6 +184,7 @@ PAGES: dict[str, tuple[Callable[[Path], Path], int]] = {
     "advice": (advice, 1),
     "report": (report, 1),
     "verification": (verification, 2),
+    "comparison": (comparison, 2),
 }
 
 
@@ -194,6 +209,8 @@ def test_page_is_shown_whole_on_a_desk_and_on_a_telephone_by_day_and_night(
                 ensure(not faint, f"hard to read in the {scheme}: {faint}")
             ensure_alone(shown, page)
         ensure(found["pictures"] >= pictures, f"{found['pictures']} pictures, not {pictures}")
+        footer = shown.evaluate("document.querySelector('footer').innerText")
+        ensure(ORIGIN.fullmatch(footer), f"the footer has another form: {footer}")
         for text in ("undefined", "NaN", "None", "{{", "nan"):
             ensure(text not in found["words"].split(), f'"{text}" is on the page')
         frames = shown.evaluate(FRAMES)

@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import platform
 import sys
 import time
 from collections.abc import Sequence
@@ -210,14 +209,8 @@ def _leave(workshop: Workshop, comparisons: Sequence[Comparison]) -> list[tuple[
         page,
         map_png=map_png,
         timings_png=timings_png,
-        machine=_machine(),
     )
     return [("page", page), *pictures]
-
-
-def _machine() -> str:
-    cores = len(os.sched_getaffinity(0))
-    return f"{cores} cores, Linux {platform.release()}."
 
 
 def _sources() -> Path:

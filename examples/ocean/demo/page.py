@@ -17,7 +17,6 @@ def write_page(
     *,
     map_png: Path,
     timings_png: Path,
-    machine: str,
 ) -> None:
     """Render the page from its template beside this module. A comparison on a disk that was watched
     has a picture of its time lines."""
@@ -26,7 +25,6 @@ def write_page(
         parts=[_part(*one) for one in comparisons],
         map=_embedded(map_png),
         timings=_embedded(timings_png),
-        machine=machine,
     )
     path.write_text(page, encoding="utf-8")
 
