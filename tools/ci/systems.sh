@@ -1,7 +1,9 @@
 #!/bin/bash
 # Installs the wheel that wheel.sh has left in build/dist in Debian 11, 12 and 13 (glibc 2.31, 2.36
 # and 2.41; Python 3.9, 3.11 and 3.13) with nothing but Python and its two MPIs, by pip, and uses it
-# there. Needs root and the network. Takes names of Debians; FOREBAY_ROOTS names a folder where
+# there. Then a user without root types the first block of README.md, with a program in C and one in
+# Python: the first sentence has to be there within 60 s, and a run through the pool within 300 s.
+# Needs root and the network. Takes names of Debians; FOREBAY_ROOTS names a folder where
 # these are kept for the next time. In what `expect` runs, set -e does not count.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -35,10 +37,15 @@ system() {  # system SUITE: a new Debian, or the one of the last time, and the w
     mkdir "$root/user" && cp build/dist/forebay-*.whl "$root/user"
 }
 
-in_system() {  # in_system SUITE COMMAND…: as a user who has activated the environment
-    timeout 600 chroot "$roots/$1" /usr/bin/env -i -C /user HOME=/user LC_ALL=C.UTF-8 \
-        PATH=/venv/bin:/usr/bin:/bin PIP_CERT=/etc/ssl/certs/ca-certificates.crt \
-        ${https_proxy:+"https_proxy=$https_proxy"} "${@:2}"
+typed_by() {  # typed_by IDS SUITE FOLDER COMMAND…: who has activated the environment
+    timeout 600 chroot --userspec="$1" "$roots/$2" /usr/bin/env -i -C "$3" HOME=/user \
+        LC_ALL=C.UTF-8 PATH=/venv/bin:/usr/bin:/bin \
+        PIP_CERT=/etc/ssl/certs/ca-certificates.crt \
+        ${https_proxy:+"https_proxy=$https_proxy"} "${@:4}"
+}
+
+in_system() {  # in_system SUITE COMMAND…
+    typed_by 0:0 "$1" /user "${@:2}"
 }
 
 installs() {  # installs SUITE
@@ -77,6 +84,41 @@ assert file["path"] == "/user/pooled/file", file
 END
 }
 
+programs() {  # those of the new user; the one in C starts by an older libc, too (older_libc)
+    local libc=src/foundation/kernel/older_libc
+    g++ -O1 -std=c++20 -c -o "$prefix/constructors.o" "$libc/constructors.cpp" \
+        && gcc -O1 -o "$prefix/c" tests/trial/model.c "$libc/start.S" "$prefix/constructors.o" \
+        && install tests/trial/model.py "$prefix/python"
+}
+
+typed_in_time() {  # typed_in_time SUITE LANGUAGE LINE SECONDS TEXT: the line says the text
+    local log=$roots/$1/user/$2.log
+    typed_by "$user" "$1" "/user/$2" /bin/sh -c "$3" > "$log" 2>&1
+    local status=$? took=$((SECONDS - begun)) slower=${FOREBAY_TESTS_SLOWER:-1}
+    cat "$log"
+    echo "$3: status $status, $took s after the user began"
+    taken+=("$took")
+    ((status == 0 && took <= $4 * ${slower%.*})) && grep -q -- "$5" "$log"
+}
+
+first_minutes() {  # first_minutes SUITE LANGUAGE: README's first block, typed line by line
+    local place=$roots/$1/user/$2 begun taken=()
+    mkdir "$place" && cp "$prefix/$2" "$place/program" \
+        && chown -R "$user" "$roots/$1"/{user,venv} || return 1
+    begun=$SECONDS
+    typed_in_time "$1" "$2" "${typed[0]}" 60 '; same bytes in 4 files' \
+        && typed_in_time "$1" "$2" "${typed[1]}" 300 '^through the pool: .* of 4 files' \
+        && typed_in_time "$1" "$2" "${typed[2]}" 300 '^#!/bin/bash' \
+        && [[ $(stat -c %u:%g "$place/step-3.bin") == "$user" ]] || return 1
+    told="a new user in $1, with a program in $2: ${taken[0]} s to the first sentence,"
+    told+=" ${taken[1]} s until a run through the pool was over"
+}
+
+user=65534:65534
+mapfile -t typed < <(awk '/^```sh/ { on = 1; next } /^```/ && on { exit } on' README.md)
+told=
+expect "the block of three lines at the beginning of README.md" test "${#typed[@]}" -eq 3
+expect "the programs of the new user" programs
 for suite in "${suites[@]}"; do
     expect "a Debian $suite" system "$suite"
     expect "pip install in $suite" installs "$suite"
@@ -88,5 +130,9 @@ for suite in "${suites[@]}"; do
     expect "a run with the pool in $suite" runs_with_the_pool "$suite"
     expect "the benchmark in $suite" \
         in_system "$suite" forebay bench ior -np 2 -a MPIIO -c -t 64k -b 256k -o /user/bench
+    for language in c python; do
+        expect "the first minutes in $suite" first_minutes "$suite" "$language"
+        echo "$told"
+    done
 done
 echo "$passed passed, 0 failed"
