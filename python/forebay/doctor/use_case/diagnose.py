@@ -131,7 +131,7 @@ def _mpis(world: World, launchers: Sequence[LauncherFacts]) -> Iterator[DoctorFi
     yield from _reach(world, launchers)
 
 
-def _reach(world: World, launchers: Sequence[LauncherFacts]) -> Iterator[Finding]:
+def _reach(world: World, launchers: Sequence[LauncherFacts]) -> Iterator[DoctorFinding]:
     """Says in a job of several nodes if no launcher can start the daemons of a pool on them."""
     nodes = nodes_of_job(world.environment)
     if nodes is None or nodes < 2 or "SLURM_JOB_NUM_NODES" in world.environment:

@@ -15,7 +15,7 @@ from forebay_tuning.model.portrait import Portrait
 from forebay_tuning.model.present import disagreement, present_point, usual_nodes
 from forebay_tuning.model.program_io import LayerIo, ProgramIo
 from forebay_tuning.model.program_workloads import workloads_of
-from forebay_tuning.report.model.diagnosis import Diagnosis
+from forebay_tuning.report.model.diagnosis import ProgramDiagnosis
 from forebay_tuning.report.model.waits import Wait
 
 _LONGER = (
@@ -27,7 +27,7 @@ _SHORTER = (
 )
 
 
-def held_against(diagnosis: Diagnosis, portrait: Portrait) -> Diagnosis:
+def held_against(diagnosis: ProgramDiagnosis, portrait: Portrait) -> ProgramDiagnosis:
     """`diagnosis` with the portrait, and a note for each direction whose seconds that does not
     explain."""
     program = diagnosis.program
