@@ -32,7 +32,7 @@ OptionWords option_words(std::string_view name, std::span<const std::string> wor
     return {};
 }
 
-void append(std::string& line, std::string_view word) {
+void append_word(std::string& line, std::string_view word) {
     line += line.empty() ? "" : " ";
     line += shell_word(word);
 }
@@ -70,16 +70,16 @@ std::string run_line(std::span<const std::string> srun, std::size_t program_word
     }
     std::string line = "forebay run";
     for (const std::string& path : paths) {
-        append(line, "--pool");
-        append(line, path);
+        append_word(line, "--pool");
+        append_word(line, path);
     }
     if (!record.empty()) {
-        append(line, "--record");
-        append(line, record);
+        append_word(line, "--record");
+        append_word(line, record);
     }
     line += " --";
     for (const std::string& word : kept) {
-        append(line, word);
+        append_word(line, word);
     }
     return kept.empty() ? line + " srun ..." : line;
 }
