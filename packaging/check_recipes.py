@@ -41,7 +41,7 @@ def easybuild_complaints() -> Iterator[str]:
     from easybuild.framework.easyconfig.style import check_easyconfigs_style
     from easybuild.tools.options import set_up_configuration
 
-    # What has to be said although nothing is built; it goes on about running as root.
+    # EasyBuild asks for these although nothing is built, and goes on about running as root.
     words = ["--modules-tool=EnvironmentModules", "--module-syntax=Tcl"]
     with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):
         set_up_configuration(

@@ -1,4 +1,4 @@
-"""What the observers of a file system have in common: observations by name, and padded files.
+"""Shared by the observers of a file system: observations by name, and padded files.
 
 PADDING in the environment is a number of bytes that files get behind their text, so that a pool
 takes them; what is said stays the same."""

@@ -23,7 +23,7 @@ from storm.ledger import Call, Counts, Kind
 Round = Callable[[Field], None]
 
 SHARE_WITH_JOURNAL = 1 / 3
-"""Of the rounds whose kind takes none."""
+"""The share of journals in rounds whose kind does not ask for one."""
 
 
 def _settings(field: Field) -> dict[str, str]:

@@ -23,7 +23,7 @@ from suite.output_programs import (
 from suite.verdict import ensure
 
 RANKS = 3
-# Of 8 MiB each: two are on the disk, and there is no room for a third.
+# A step has 8 MiB: two are on the disk, and there is no room for a third.
 DISK = "20m"
 STEPS_ON_DISK = 2
 FORMATS = {"cdf5": "", "netcdf4": NETCDF4_OPTIONS, "fortran": RECORD_OPTIONS}
@@ -68,7 +68,7 @@ def test_a_full_disk_is_told_to_each_rank(mpi: m.Mpi, kind: str, way: str, folde
         ended = _run(mpi, way, "full", path, FORMATS[kind], folder=folder)
         ensure(ended.status != 0, f"it ends with success:\n{ended.tail}")
         if way == "pool":
-            # What is deposited is acknowledged: the error may come when the program has ended.
+            # Deposited bytes are acknowledged: the error may come when the program has ended.
             ensure("No space left" in ended.text, ended.tail)
             return
         for rank in range(RANKS):

@@ -12,7 +12,7 @@ from suite.verdict import ensure
 INCLUDES = m.LIBRARIES / "include"
 RECORD_OPTIONS = "format=fortran"
 NETCDF4_OPTIONS = "format=netcdf4"
-# What tests/mpi/output_ends.c writes, step by step: those that are there, at least `least`.
+# The steps that tests/mpi/output_ends.c writes: those that are there, at least `least`.
 CHECK_STEPS = """
 import sys, numpy as np
 path, options, least = sys.argv[1], sys.argv[2], int(sys.argv[3])

@@ -34,7 +34,7 @@ RECORD_KINDS = (
     (f"{RECORD_OPTIONS} endian=big", "big_endian", ""),
     (f"{RECORD_OPTIONS} endian=little marker=8", "little_endian", "-frecord-marker=8"),
 )
-# Of what output.c writes: the path, and netCDF's name of the format.
+# Checks the file of output.c. Takes the path, and netCDF's name of the format.
 CHECK_OCEAN = """
 import sys, netCDF4, numpy as np
 file = netCDF4.Dataset(sys.argv[1])
@@ -49,7 +49,7 @@ for step in range(3):
 assert np.array_equal(file['area'][:].reshape(-1), np.arange(100 * 131) + 0.5)
 assert np.array_equal(file['ice'][2].mask[:, 0], np.arange(100) >= 40)
 """
-# Of what output_sizes.c writes: the path, options, and numbers of ranks and steps.
+# Checks the file of output_sizes.c. Takes the path, options, and numbers of ranks and steps.
 CHECK_SIZES = """
 import sys, numpy as np
 path, options, ranks, steps = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])

@@ -22,7 +22,7 @@ fd = os.open("file", os.O_RDWR | os.O_CREAT, 0o755)
 os.pwrite(fd, b"before", 0)
 print(os.pwrite(fd, b"x" * {BYTES}, 100))
 """
-# What another process does to the file meanwhile, its output, and what it leaves behind "before".
+# Code by which another process uses the file meanwhile, its output, and what it leaves behind.
 MEANWHILE = {
     "maps": (
         "import mmap, os; print(mmap.mmap(os.open('file', os.O_RDWR), 6)[:6].decode())",

@@ -19,7 +19,7 @@ source tools/ci/expect.sh
 source tools/ci/roots.sh
 source tools/ci/arm64.sh
 libraries=$prefix/installed/forebay/lib
-limit=$((120 * ${FOREBAY_TESTS_SLOWER:-1}))  # seconds: a step that runs where a core is idle has more
+limit=$((120 * ${FOREBAY_TESTS_SLOWER:-1}))  # seconds; more where the step runs on idle cores
 tested=(foundation_kernel foundation_base foundation_record pool_protocol pool_capture)
 # qemu lets every madvise succeed, so that addresses are not checked, and has no seccomp filters;
 # in the user namespace no file can be given to a stranger; and /bin/sh is not for aarch64.

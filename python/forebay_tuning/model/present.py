@@ -1,4 +1,4 @@
-"""What a program does today by a portrait: its point, and whether the seconds that its log has are
+"""A program as it is today, by a portrait: its point, and whether the seconds that its log has are
 those that the portrait predicts."""
 
 from __future__ import annotations

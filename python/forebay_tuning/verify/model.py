@@ -62,7 +62,7 @@ class Prediction:
 
 
 def prediction_of(advice: Advice, *, of_whole_runs: bool) -> Prediction | None:
-    """What the advice predicts of the ratio that is measured; None if it predicts none. A gain is
+    """The ratio that the advice predicts for what is measured; None if it predicts none. A gain is
     that of I/O: for pairs `of_whole_runs` it counts with I/O's share of the run, if that is
     known."""
     gains = (advice.gain, advice.gain_low, advice.gain_high)

@@ -1,4 +1,4 @@
-// What reading and writing by HDF5 share: objects with an owner, errors as values, types. Empty
+// Shared by reading and writing by HDF5: objects with an owner, errors as values, types. Empty
 // where there is no HDF5.
 #pragma once
 

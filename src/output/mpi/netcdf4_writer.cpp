@@ -502,7 +502,7 @@ Result<void> Netcdf4Writer::write(const ArrayPart& part, std::span<const std::by
     return {};
 }
 
-// What a reader needs to see the step is written, so that steps outlive the program.
+// Writes all that a reader needs to see the step, so that steps outlive the program.
 Result<void> Netcdf4Writer::end_step() {
     if (is_first_) {
         const QuietErrors quiet;

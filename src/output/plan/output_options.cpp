@@ -43,7 +43,7 @@ Result<void> take_compress(std::string_view value, std::int32_t& level) {
     return {};
 }
 
-// What goes with what.
+// Refuses options that do not go together.
 Result<void> checked(const OutputOptions& options) {
     if (options.compress > 0 && options.format != FileFormat::netcdf4) {
         return failure(Error{ErrorCode::unsupported, 0,

@@ -1,6 +1,6 @@
-"""What is known of each kind of MPI launcher: its options that take values, those that name nodes,
-how it starts one task on a node, and the variables that number its ranks. docs/mpis.md names the
-source of each fact; what no source says is left out. Pure: data only."""
+"""The facts known of each kind of MPI launcher: its options that take values, those that name
+nodes, how it starts one task on a node, and the variables that number its ranks. docs/mpis.md names
+the source of each fact; what no source says is left out. Pure: data only."""
 
 from __future__ import annotations
 

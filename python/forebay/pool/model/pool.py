@@ -139,8 +139,8 @@ class WaitHistogram:
     """How long clients waited for the daemon's answers, for all files since the daemon began."""
 
     kind: str
-    """What they waited for: "open", "sync", or "drain" (until the bytes were drained for another
-    reason)."""
+    """The answer that they waited for: "open", "sync", or "drain" (until the bytes were drained
+    for another reason)."""
     seconds: float
     """All waits, added up."""
     counts: tuple[int, ...]

@@ -26,7 +26,7 @@ class Launching:
 
     @property
     def known(self) -> KnownLauncher:
-        """What is known of launchers of this kind."""
+        """The facts known of launchers of this kind."""
         return KNOWN[self.flavour]
 
     @property

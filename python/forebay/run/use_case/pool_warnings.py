@@ -1,4 +1,4 @@
-"""What a user should know of the pool before the run: that it does not reach all ranks, and how to
+"""Warnings about the pool before the run: that it does not reach all ranks, and how to
 make it do so."""
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ class FileUse:
 
 
 def use_of(tables: dict[str, Table], ranks: int) -> FileUse:
-    """Who used the files of `tables`, which are those of the modules, in a job of `ranks`."""
+    """The ranks that used the files of `tables`, those of the modules, in a job of `ranks`."""
     numpy: Any = importlib.import_module("numpy")
     rows = [table.rows for table in tables.values()]
     keys = numpy.concatenate([numpy.zeros(0, "u8"), *(one["id"] for one in rows)])

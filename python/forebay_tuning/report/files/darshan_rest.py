@@ -73,8 +73,9 @@ def _extents(table: Table, rows: Any, places: Any, files: int) -> Any:
 
 
 def _of_several(table: Table, rows: Any, layer: dict[str, Any]) -> dict[str, Any]:
-    """What differs in the sum of many files of several ranks from one such file: how the ranks of
-    each file differ is not known, and a rank that moves the bytes of several files is one."""
+    """The fields that differ in the sum of many files of several ranks from one such file: how the
+    ranks of each file differ is not known, and a rank that moves the bytes of several files is
+    one."""
     numpy: Any = importlib.import_module("numpy")
     movers = layer["effective_movers"]
     if movers and not (rows["rank"] < 0).any():

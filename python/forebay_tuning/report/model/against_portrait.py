@@ -1,4 +1,4 @@
-"""What a portrait of the file system says of a log: whether it explains the log's seconds, and how
+"""Holds a log against a portrait of the file system: whether it explains the log's seconds, and how
 long storage would take with Forebay."""
 
 from __future__ import annotations

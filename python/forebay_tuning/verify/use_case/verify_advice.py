@@ -75,7 +75,7 @@ class Verified:
     kept: bool = False
     """Whether the advice keeps all settings, so that the pairs are with and without Forebay."""
     predicted: Prediction | None = None
-    """What the advice predicts of the pairs' ratio, if it does."""
+    """The pairs' ratio that the advice predicts, if it does."""
 
 
 def verify_advice(
