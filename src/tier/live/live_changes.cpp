@@ -5,6 +5,7 @@
 #include "foundation/base/error_number.hpp"
 #include "foundation/base/report.hpp"
 #include "storage/transfer/gate.hpp"
+#include "tier/live/fast_errors.hpp"
 #include "tier/posix/tiered_file.hpp"
 
 #include <algorithm>
@@ -20,10 +21,6 @@
 namespace forebay::tier {
 
 namespace {
-
-bool is_lack_of_room(int error) noexcept { return error == ENOSPC || error == EDQUOT; }
-// Errors of the fast place, after which a program goes on at the parallel file system.
-bool is_of_fast_place(int error) noexcept { return is_lack_of_room(error) || error == EIO; }
 
 // Bytes that were written, or minus an errno.
 std::int64_t write_some(int fd, const FastWrite& order) {
@@ -158,7 +155,35 @@ FastResult LiveTier::sync(LiveFile& file, bool data_only) {
         return {.to_file = true};
     }
     const int done = data_only ? ::fdatasync(fd) : ::fsync(fd);
-    return {.error = done == 0 ? 0 : errno};
+    return {.error = done == 0 ? 0 : error_for_program(errno)};
+}
+
+int LiveTier::after_failed_call(LiveFile& file, int fd, int error) {
+    if (!is_of_fast_place(error)) {
+        return error;
+    }
+    FileLock lock{file.mutex};
+    file.moved.wait(lock, [&file] { return !file.moving || is_newer(file); });
+    if (file.descriptor() != fd) {
+        return 0;  // moved and evicted meanwhile
+    }
+    if (is_newer(file)) {
+        note_unreadable(file, error);
+        return EIO;
+    }
+    std::fprintf(stderr, "forebay-mount: %s is read from the parallel file system from now on.\n",
+                 system_error(error, "read the replica of " + file.path).message.c_str());
+    evict_file(file);
+    return 0;
+}
+
+void LiveTier::note_unreadable(LiveFile& file, int error) {
+    if (!std::exchange(file.unreadable, true)) {
+        std::fprintf(stderr,
+                     "forebay-mount: %s Its newest bytes are nowhere else: bring the fast place "
+                     "back, or write the file anew.\n",
+                     system_error(error, "read the replica of " + file.path).message.c_str());
+    }
 }
 
 bool LiveTier::set_modified(int fd, const timespec& modified) {
@@ -211,7 +236,7 @@ int LiveTier::give_up(LiveFile& file, FileLock& lock) {
         const std::lock_guard tier_lock{mutex_};
         ++counts_.given_up;
     }
-    return error;
+    return error_for_program(error);
 }
 
 int LiveTier::move_and_evict(LiveFile& file, FileLock& lock) {

@@ -63,6 +63,7 @@ struct LiveFile {
     bool fills = false;            // the mover's thread copies its bytes just now
     bool filling = false;          // its bytes are being copied, or will be
     bool removed = false;          // its last name is gone
+    bool unreadable = false;       // somebody was told that its newest bytes cannot be read
     bool must_be_rescued = false;  // somebody else has changed the file; the rescue has failed
     // How often its newer bytes went to a rescue file, since somebody else had changed the file.
     std::uint32_t rescues = 0;

@@ -58,6 +58,10 @@ void LiveTier::add_status(int fd, struct stat& status) {
             return;
         }
         found = ReplicaStatus{now.st_size, now.st_blocks, now.st_mtim};
+        // A replica in a fast place that fails: its length is what was known last.
+        if (const auto listed = list_.find(*name); newer && listed && *listed && waits()) {
+            found->bytes = (*listed)->bytes;
+        }
     }
     status.st_size = found->bytes;
     status.st_blocks = found->blocks;

@@ -7,6 +7,7 @@
 #include "foundation/kernel/calls.hpp"
 #include "foundation/kernel/descriptor_names.hpp"
 #include "tier/catalogue/redo.hpp"
+#include "tier/live/fast_errors.hpp"
 #include "tier/posix/tiered_file.hpp"
 
 #include <algorithm>
@@ -213,8 +214,9 @@ void LiveTier::note_path(LiveFile& file, const TieredOpening& opening) {
 int LiveTier::prepare(LiveFile& file, const TieredOpening& opening, bool may_be_lost) {
     const bool was_open = file.open != nullptr;
     if (!file.open && !file.moving) {
-        if (const int error = verify(file); error != 0) {
-            return error;
+        const int error = verify(file);
+        if (error != 0 && !(opening.empties && cannot_reach(file) && forget_newer(file))) {
+            return error_for_program(error);
         }
     }
     if (file.moving && !file.open && !attach(file)) {
@@ -227,11 +229,13 @@ int LiveTier::prepare(LiveFile& file, const TieredOpening& opening, bool may_be_
         look_again(file);  // else verify() has looked just now
     }
     if (file.open && !opening.empties) {
-        return 0;
+        return find_newer(file);
     }
-    const int changed = file.open ? begin_change(file) : 0;
-    if (changed != 0 || file.open) {
-        return changed != 0 || ::ftruncate(file.open->descriptor, 0) == 0 ? changed : errno;
+    if (file.open) {
+        const int error = empty_replica(file);
+        if (error != 0 || file.open) {
+            return error_for_program(error);
+        }
     }
     if (const int error = refuse_lost(file, opening, may_be_lost); error != 0) {
         return error;
@@ -273,6 +277,59 @@ int LiveTier::begin_reading(LiveFile& file, const TieredOpening& opening, std::i
     to_fill_.push_back({files_[file.name], bytes});
     news_.notify_all();
     return 0;
+}
+
+// Newer bytes that are in a fast place that is gone are missed at open() already.
+int LiveTier::find_newer(LiveFile& file) {
+    struct stat found{};
+    if (!is_newer(file) || kernel::fstat(file.open->descriptor, &found) == 0 ||
+        !is_broken_place(errno)) {
+        return 0;
+    }
+    note_unreadable(file, errno);
+    return EIO;
+}
+
+// Afterwards the replica may be gone, and the file itself is to be emptied.
+int LiveTier::empty_replica(LiveFile& file) {
+    int error = begin_change(file);
+    if (!file.open) {
+        return error;
+    }
+    if (error == 0) {
+        error = ::ftruncate(file.open->descriptor, 0) == 0 ? 0 : errno;
+    }
+    if (!is_of_fast_place(error)) {
+        return error;
+    }
+    if (!is_newer(file)) {
+        evict_file(file);
+        return 0;
+    }
+    return is_broken_place(error) && forget_newer(file) ? 0 : error;
+}
+
+bool LiveTier::cannot_reach(const LiveFile& file) {
+    auto replica = fast_->open(file.name);
+    if (!replica) {
+        return is_broken_place(errno_of(replica.error()));
+    }
+    if (!*replica) {
+        return false;
+    }
+    const auto record = (*replica)->record();
+    return !record && is_broken_place(errno_of(record.error()));
+}
+
+// The file's marker is taken off afterwards, by refuse_lost().
+bool LiveTier::forget_newer(LiveFile& file) {
+    if (file.moving) {
+        return false;
+    }
+    detach(file);
+    file.closed_status.reset();
+    file.moved.notify_all();
+    return list_.remove(file.name).has_value();
 }
 
 std::uint32_t LiveTier::writers_of(const LiveFile& file) {

@@ -115,6 +115,10 @@ public:
     [[nodiscard]] FastResult prepare_change(LiveFile& file);
     // `to_file`: the file itself has to be synced.
     [[nodiscard]] FastResult sync(LiveFile& file, bool data_only);
+    // A call that changes nothing has failed with `error` on `fd`, the file's descriptor() before.
+    // 0: the call is to be made again, with the descriptor of now; the replica is dropped if it has
+    // no newer bytes. Else the errno for the program.
+    [[nodiscard]] int after_failed_call(LiveFile& file, int fd, int error);
 
     // Sets size, blocks and time of a file whose replica is newer.
     void add_status(int fd, struct stat& status);
@@ -235,6 +239,11 @@ private:
     // Drops an open replica without newer bytes if somebody else has changed the file.
     void look_again(LiveFile& file);
     [[nodiscard]] int refuse_lost(LiveFile& file, const TieredOpening& opening, bool may_be_lost);
+    // They return an errno or 0.
+    [[nodiscard]] static int find_newer(LiveFile& file);
+    [[nodiscard]] int empty_replica(LiveFile& file);
+    // Whether the fast place fails to give the file's replica.
+    [[nodiscard]] bool cannot_reach(const LiveFile& file);
     [[nodiscard]] std::uint32_t writers_of(const LiveFile& file);
     [[nodiscard]] int begin_empty(LiveFile& file, const TieredOpening& opening);
     [[nodiscard]] bool attach(LiveFile& file);
@@ -269,6 +278,11 @@ private:
     [[nodiscard]] Result<MoveEnd> run_move(bool must_be_rescued, const MoveTask::Files& files,
                                            CopyMemory& memory);
     int note_failure(LiveFile& file, const Error& why);
+    // Tells once that the newest bytes of the file are in a fast place that fails.
+    static void note_unreadable(LiveFile& file, int error);
+    // Gives up what the replica has that the file lacks, for a program that empties the file. False:
+    // it is being moved.
+    [[nodiscard]] bool forget_newer(LiveFile& file);
     [[nodiscard]] Result<void> rescue_file(LiveFile& file);
     [[nodiscard]] std::optional<ReplicaStatus> status_of(LiveFile& file);
     void note_closed(LiveFile& file);

@@ -2,6 +2,7 @@
 #include "foundation/base/own_fd.hpp"
 #include "pool/mount/serving/operations.hpp"
 #include "pool/mount/tier/tiered_files.hpp"
+#include "tier/live/fast_errors.hpp"
 
 #include <atomic>
 #include <cerrno>
@@ -120,7 +121,8 @@ int lseek(const FuseRequest& asked, fuse_ino_t number, off_t offset, int whence,
     if (const int error = asked.server.route().drain(asked.inode(number).use); error != 0) {
         return error;
     }
-    const off_t at = ::lseek(open_handle(file).backing(), offset, whence);
+    const off_t at = with_backing(asked.server.tier(), open_handle(file),
+                                  [&](int fd) { return ::lseek(fd, offset, whence); });
     if (at < 0) {
         return errno;
     }
@@ -153,8 +155,8 @@ int copy_file_range(const FuseRequest& asked, fuse_ino_t from_number, off_t from
         return error;
     }
     if (moved < 0) {
-        // The kernel then copies by READ and WRITE, which know what to do where there is no room.
-        return open_handle(to).tiered && (errno == ENOSPC || errno == EDQUOT) ? EXDEV : errno;
+        // The kernel then copies by READ and WRITE, which know what to do where fast storage fails.
+        return open_handle(to).tiered && tier::is_of_fast_place(errno) ? EXDEV : errno;
     }
     fuse_reply_write(asked.request, static_cast<std::size_t>(moved));
     return replied;

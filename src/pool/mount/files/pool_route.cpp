@@ -6,6 +6,7 @@
 #include "foundation/base/times.hpp"
 #include "pool/client/known_file.hpp"
 #include "pool/mount/serving/unanswered_requests.hpp"
+#include "pool/mount/tier/tiered_files.hpp"
 
 #include <algorithm>
 #include <array>
@@ -383,10 +384,13 @@ std::int64_t PoolRoute::write_in_order(FileUse& use, OpenHandle& handle, const W
 
 std::int64_t PoolRoute::read(FileUse& use, const OpenHandle& handle, std::int64_t offset,
                              std::span<std::byte> bytes) {
-    FileBelow below{handle.backing()};
     if (!use.pooled.load(std::memory_order_acquire)) {
-        return below.read(offset, bytes);
+        const ssize_t got = with_backing(tier_, handle, [&](int fd) {
+            return ::pread(fd, bytes.data(), bytes.size(), offset);
+        });
+        return got < 0 ? -errno : got;
     }
+    FileBelow below{handle.backing()};
     const pool::FileId file = use.file();
     const pool::FileSlot& slot = link_->directory().files[file.slot];
     switch (link_->life()) {

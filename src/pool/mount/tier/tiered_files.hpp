@@ -7,6 +7,7 @@
 #include "pool/mount/tree/inodes.hpp"
 #include "tier/live/live_tier.hpp"
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -32,6 +33,24 @@ void close_tiered(tier::LiveTier& tier, OpenHandle& handle);
                                            bool data_only);
 // Before other calls change the bytes of a handle's backing(). Returns 0 or an errno.
 [[nodiscard]] int prepare_tiered(tier::LiveTier* tier, const OpenHandle& handle);
+// Calls `attempt`, which changes nothing and returns -1 and errno, with the descriptor of the
+// handle's bytes. If fast storage fails, once more with that of the file itself, which has the same
+// bytes, or EIO.
+template <class Attempt>
+[[nodiscard]] std::int64_t with_backing(tier::LiveTier* tier, const OpenHandle& handle,
+                                        const Attempt& attempt) {
+    for (;;) {
+        const int fd = handle.backing();
+        const std::int64_t done = attempt(fd);
+        if (done >= 0 || tier == nullptr || fd == handle.fd.get()) {
+            return done;
+        }
+        if (const int error = tier->after_failed_call(*handle.tiered, fd, errno); error != 0) {
+            errno = error;
+            return -1;
+        }
+    }
+}
 // By that handle, or without one. Returns 0 or an errno.
 [[nodiscard]] int truncate_tiered(tier::LiveTier& tier, const MountedInode& inode,
                                   std::int64_t bytes, const OpenHandle* handle);
