@@ -5,7 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from forebay.pool.use_case.batch_job import END_VARIABLE, is_job_of_one_node, with_job_end
+from forebay.common.files.batch_job import (
+    END_VARIABLE,
+    is_job_of_one_node,
+    job_end_of,
+    with_job_end,
+)
 from forebay.ports import Captured, Finished, Hook
 
 IN_A_JOB = {"SLURM_JOB_ID": "7"}
@@ -50,6 +55,7 @@ def test_slurm_is_asked_where_its_variables_do_not_tell(
     around: Mapping[str, str], said: str, end: str | None
 ) -> None:
     assert with_job_end(around, Squeue(0, said)).get(END_VARIABLE) == end
+    assert job_end_of(around, Squeue(0, said)) == int(end or 0)
 
 
 def test_a_slurm_that_fails_tells_nothing() -> None:

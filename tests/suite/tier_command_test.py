@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,7 +31,9 @@ class Places:
     folder: Path
     fast: Path
 
-    def forebay(self, *words: str, status: int = 0) -> subprocess.CompletedProcess[str]:
+    def forebay(
+        self, *words: str, status: int = 0, more: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
         """The command, beside both folders."""
         done = subprocess.run(
             [*FOREBAY, *words],
@@ -40,7 +42,7 @@ class Places:
             text=True,
             timeout=mo.SECONDS_MAX,
             check=False,
-            env=environment(),
+            env={**environment(), **(more or {})},
         )
         said = done.stdout + done.stderr
         ensure(done.returncode == status, f"{' '.join(words)} ended with {done.returncode}: {said}")
@@ -113,6 +115,14 @@ def test_no_message_has_a_name_that_steers_the_terminal(places: Places) -> None:
     words = ("stat", str(places.fast), str(places.folder), str(places.folder / STEERS))
     said = mo.run_in(Path("/"), str(TOOL), *words).stdout
     ensure(f"{places.folder}/{SHOWN}: replica" in said, repr(said))
+
+
+def test_a_tier_in_a_batch_job_knows_its_end(places: Places) -> None:
+    ended = {"SLURM_JOB_END_TIME": "1000"}
+    places.forebay("tier", "start", "global", "--fast", "fast", more=ended)
+    (places.folder / "x").write_bytes(b"x")
+    ensure("global/x: none" in places.tier("stat", "global/x"), "there is no time to move it")
+    places.tier("stop", "global")
 
 
 def test_what_is_left_is_finished(places: Places) -> None:

@@ -181,18 +181,23 @@ def _tell(report: RunReport, options: RunOptions, *, told: Sequence[str]) -> Non
 
 def _run_in_tiers(plan: RunPlan, world: RunWorld, options: RunOptions) -> int:
     """Runs the program with tiers that end with it. A pool is before them: it ends first."""
+    from forebay.common.files.batch_job import job_end_of
     from forebay.tier.files import LocalTiers
     from forebay.tier.model import TierStart
 
     tiers = LocalTiers(world.libraries)
-    starts = [TierStart(folder=folder, fast=fast, policy="write") for folder, fast in options.tiers]
+    end = job_end_of(world.environment, world.processes)
+    starts = [
+        TierStart(folder=folder, fast=fast, policy="write", job_end=end)
+        for folder, fast in options.tiers
+    ]
     with tiers.around(starts, world.folder) as ends:
         report = carry_out(plan, world, progress=_progress(has_pool=plan.pool is not None))
-    end = ends.together()
+    together = ends.together()
     _tell(report, options, told=plan.warnings)
-    for message in end.messages:
+    for message in together.messages:
         print(f"forebay: {printable(message)}", file=sys.stderr)
-    return report.status or (_NOT_ARRIVED if end.lacks_files else 0)
+    return report.status or (_NOT_ARRIVED if together.lacks_files else 0)
 
 
 def _warn(warnings: Sequence[str]) -> None:

@@ -7,7 +7,8 @@ from typing import Annotated, Optional
 
 import typer
 
-from forebay.common.model.errors import UsageError
+from forebay.common.files.batch_job import job_end_of
+from forebay.common.model.errors import TierError, UsageError
 from forebay.common.model.named_path import named_path
 from forebay.common.model.output_format import Format
 from forebay.common.model.printable import printable
@@ -58,6 +59,10 @@ START_HELP = f"""Start a tier over DIR: mount over it, and return when that is d
 Needs Linux 6.6, and root or fusermount3. FAST is a folder of your own that nobody else may write
 to; it is made if it is missing. One tier has it at a time. What a tier that was killed has left
 there is set right first, and moved. A shell that is in DIR already has to enter it again: cd .
+
+Before the end of a batch job of Slurm, or TIME, all is moved that waits, but with move=manual: as
+early as the slowest move so far makes it seem needed, and a minute more (in a short job a tenth of
+what is left of it). New files are written to the parallel file system when there is no time left.
 
 \b
 Examples:
@@ -135,6 +140,11 @@ def _tiers() -> LocalTiers:
     return LocalTiers(real_world().libraries)
 
 
+def _job_end() -> int:
+    world = real_world()
+    return job_end_of(world.environment, world.processes)
+
+
 def start(
     folder: _Folder,
     fast: _Fast,
@@ -150,10 +160,26 @@ def start(
             "--wait", "SECONDS", "How long an open waits for bytes that another node has.", min=1
         ),
     ] = 60,
+    end: Annotated[
+        Optional[int],
+        option(
+            "--end",
+            "TIME",
+            "When the batch job ends, in seconds since the epoch; 0: never. Slurm says it itself.",
+            min=0,
+        ),
+    ] = None,
 ) -> None:
     """Starts a tier."""
     _tiers().start(
-        TierStart(folder=folder, fast=fast, policy=policy, is_shared=shared, wait_seconds=wait)
+        TierStart(
+            folder=folder,
+            fast=fast,
+            policy=policy,
+            is_shared=shared,
+            wait_seconds=wait,
+            job_end=_job_end() if end is None else end,
+        )
     )
 
 

@@ -155,7 +155,8 @@ class LocalTiers:
         shared = ("--shared",) if order.is_shared else ()
         place = ("--fast", str(order.fast.resolve()), "--policy", order.policy)
         wait = ("--wait", str(order.wait_seconds))
-        return (str(self._program(MOUNT_NAME)), *place, *wait, *shared, *private)
+        end = ("--end", str(order.job_end)) if order.job_end > 0 else ()
+        return (str(self._program(MOUNT_NAME)), *place, *wait, *end, *shared, *private)
 
     def _program(self, name: str) -> Path:
         program = self._libraries.find().folder / name

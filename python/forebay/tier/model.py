@@ -53,7 +53,9 @@ class FileState:
 class TierStart:
     """A tier that is to be started: over `folder`, with replicas in `fast`. `policy` holds for
     folders that have none of their own. `is_shared`: other nodes have tiers over it, too;
-    `wait_seconds` is how long an open waits for bytes of theirs without progress."""
+    `wait_seconds` is how long an open waits for bytes of theirs without progress. `job_end` is when
+    the batch job ends, in seconds since the epoch: all but what the user moves is moved before. 0:
+    never."""
 
     folder: Path
     fast: Path
@@ -61,6 +63,7 @@ class TierStart:
     is_private: bool = False
     is_shared: bool = False
     wait_seconds: int = 60
+    job_end: int = 0
 
 
 @frozen

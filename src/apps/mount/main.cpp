@@ -1,6 +1,6 @@
 // forebay-mount [--socket PATH] [--allow-other] [--captured] [--private | --within PROCESS]
-//               [--timeout SECONDS] [--fast FOLDER [--policy WORDS] [--wait SECONDS] [--shared]
-//               [--leave]] DIRECTORY
+//               [--timeout SECONDS] [--fast FOLDER [--policy WORDS] [--wait SECONDS] [--end TIME]
+//               [--shared] [--leave]] DIRECTORY
 // forebay-mount --enter PROCESS FOLDER COMMAND...
 //
 // A FUSE mount over a directory. The kernel sends programs' calls on the directory to this process,
@@ -15,9 +15,10 @@
 //
 // With --fast, files have replicas in FOLDER (tier/live); WORDS are the policy of folders that have
 // none of their own ("write"). Where a tier of another node has newer bytes of a file, its open
-// waits for SECONDS (60) without progress, and fails then. --shared: other nodes change files below
-// DIRECTORY, so that the kernel remembers neither names nor attributes. At the end what is not
-// moved yet is moved, or left with --leave.
+// waits for SECONDS (60) without progress, and fails then. TIME is when the batch job ends, in
+// seconds since the epoch: all that no user keeps is moved before. --shared: other nodes change
+// files below DIRECTORY, so that the kernel remembers neither names nor attributes. At the end what
+// is not moved yet is moved, or left with --leave.
 //
 // Exit status: 0 it was unmounted, 1 it could not be mounted, 2 wrong arguments, 3 it was
 // unmounted, but files could not be moved from fast storage. The second form has the command's, 126
@@ -31,6 +32,7 @@
 #include <charconv>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -55,6 +57,7 @@ constexpr int unmounted = 0;
 constexpr int not_mounted = 1;
 constexpr int wrong_arguments = 2;
 constexpr int not_moved = 3;
+constexpr std::int64_t end_max = 9'000'000'000;  // seconds since the epoch
 
 int fail(const forebay::Error& error, int status) {
     std::fprintf(stderr, "forebay-mount: %s\n", forebay::printable(error.message).c_str());
@@ -71,10 +74,11 @@ struct MountCommand {
 };
 
 // A number that is more than 0; otherwise 0.
-int number_of(std::string_view text) {
-    int number = 0;
+template <class Number = int>
+Number number_of(std::string_view text) {
+    Number number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc{} && end == text.data() + text.size() ? std::max(number, 0) : 0;
+    return error == std::errc{} && end == text.data() + text.size() ? std::max(number, Number{0}) : 0;
 }
 
 std::optional<MountCommand> command_of(std::span<char* const> words) {
@@ -96,6 +100,9 @@ std::optional<MountCommand> command_of(std::span<char* const> words) {
             options.tier_policy = words[++i];
         } else if (word == "--wait" && i + 1 < words.size()) {
             options.tier_wait = std::chrono::seconds{number_of(words[++i])};
+        } else if (word == "--end" && i + 1 < words.size()) {
+            options.tier_end = 
+                std::chrono::seconds{std::min(number_of<std::int64_t>(words[++i]), end_max)};
         } else if (word == "--shared") {
             options.tier_shared = true;
         } else if (word == "--leave") {
@@ -170,7 +177,7 @@ int run(std::span<char* const> words) {
         std::fputs(
             "forebay-mount: cannot use these arguments (it takes [--socket PATH] [--allow-other] "
             "[--captured] [--private | --within PROCESS] [--timeout SECONDS] [--fast FOLDER "
-            "[--policy WORDS] [--wait SECONDS] [--shared] [--leave]] and the absolute path of a "
+            "[--policy WORDS] [--wait SECONDS] [--end TIME] [--shared] [--leave]] and the absolute path of a "
             "directory). Give these.\n",
             stderr);
         return wrong_arguments;

@@ -22,6 +22,9 @@ namespace forebay::tier {
 
 namespace {
 
+// A file that is written is listed anew after so many more bytes.
+constexpr std::int64_t listed_every = std::int64_t{1} << 20;
+
 // Bytes that were written, or minus an errno.
 std::int64_t write_some(int fd, const FastWrite& order) {
     iovec piece{const_cast<std::byte*>(order.bytes.data()), order.bytes.size()};
@@ -95,6 +98,9 @@ FastResult LiveTier::write(LiveFile& file, const FastWrite& order) {
         } else {
             error = moved < 0 ? static_cast<int>(-moved) : EIO;
         }
+    }
+    if (file.open && order.offset + done.bytes >= file.listed_bytes + listed_every) {
+        list_length(file);  // so that it is known how much waits
     }
     if (is_of_fast_place(error)) {
         const int failed = give_up(file, lock);
@@ -288,7 +294,8 @@ int LiveTier::settle(LiveFile& file, const Result<MoveEnd>& end) {
     if (*end == MoveEnd::replaced) {
         evict_file(file);
     } else if (*end == MoveEnd::overtaken) {
-        file.written_ns = clock_.now_ns();
+        // What it lacks now was written since: it waits no longer than others.
+        file.written_ns = file.dirtied_ns = clock_.now_ns();
     } else {
         const auto bytes = status_of(file);
         const std::lock_guard lock{mutex_};

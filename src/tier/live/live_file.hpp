@@ -74,7 +74,8 @@ struct LiveFile {
     std::int64_t written_ns = 0;  // monotonic, as all times here
     std::int64_t dirtied_ns = 0;
     std::int64_t retry_ns = 0;
-    std::uint32_t failures = 0;  // of moves, one after another
+    std::int64_t listed_bytes = 0;  // its length by the list, while it is written
+    std::uint32_t failures = 0;     // of moves, one after another
 };
 
 }  // namespace forebay::tier

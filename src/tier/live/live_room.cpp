@@ -37,7 +37,9 @@ bool LiveTier::is_admitted(const LiveFile& file, TieredUse use, std::int64_t pro
                         .low_bytes = place.low()};
     use.name = name_in(file.path);
     use.heat = 1;
-    return admission_of(file.policy, use, room, {}, false) == AdmissionVerdict::admitted;
+    return admission_of(file.policy, use, room, {},
+                        deadline_passed_.load(std::memory_order_relaxed)) ==
+           AdmissionVerdict::admitted;
 }
 
 bool LiveTier::is_used(const ReplicaName& name) {

@@ -71,6 +71,8 @@ Result<std::unique_ptr<LiveTier>> LiveTier::start(const LiveOptions& options) {
         new LiveTier{std::move(*fast), std::move(room), std::move(*global), std::move(*policies)}};
     tier->peer_wait_ns_ = options.peer_wait_ns;
     tier->look_ns_ = options.look_ns;
+    tier->deadline_ = tier->deadline_of(options.end_ns, tier->calendar_.now_ns());
+    static_cast<void>(tier->job_ends());
     tier->before_waiting_ = options.before_waiting;
     tier->waits_for_peer_ = options.waits_for_peer;
     tier->fast_->renew_lease();
@@ -514,6 +516,13 @@ void LiveTier::note_closed(LiveFile& file) {
     }
 }
 
+void LiveTier::list_length(LiveFile& file) {
+    if (const auto stamp = file.open->replica->stamp()) {
+        file.listed_bytes = stamp->bytes;
+        static_cast<void>(list_.put(listed(file.name, file.open->record->get(), *stamp)));
+    }
+}
+
 void LiveTier::close(const std::shared_ptr<LiveFile>& file, bool writes) {
     release(*file, writes);
     news_.notify_all();
@@ -523,10 +532,7 @@ void LiveTier::release(LiveFile& file, bool writes) {
     const FileLock lock{file.mutex};
     if (writes && is_newer(file)) {
         file.written_ns = clock_.now_ns();
-        // So that the list has its size.
-        if (const auto stamp = file.open->replica->stamp()) {
-            static_cast<void>(list_.put(listed(file.name, file.open->record->get(), *stamp)));
-        }
+        list_length(file);
     }
     bool last = false;
     {

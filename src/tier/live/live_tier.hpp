@@ -42,6 +42,9 @@ struct LiveOptions {
     std::string fast;       // the folder of replicas, the user's own
     std::string global;     // the folder of the parallel file system
     FolderPolicy policy{};  // of folders below that have none of their own
+    // When the batch job ends (CLOCK_REALTIME); 0: never. All but what a user moves is moved before
+    // that, and new files are not taken when there is no time left to move them.
+    std::int64_t end_ns = 0;
     // A file of which another tier has newer bytes is waited for as long as it changes, and for so
     // long after that.
     std::int64_t peer_wait_ns = 60'000'000'000;
@@ -250,6 +253,8 @@ private:
     void attach(LiveFile& file, MadeReplica replica, std::unique_ptr<TieredFile> whole);
     static void detach(LiveFile& file);
     [[nodiscard]] static bool is_newer(const LiveFile& file);
+    // Tells the list how long an open replica is by now.
+    void list_length(LiveFile& file);
     // Afterwards, the replica may be gone.
     [[nodiscard]] int begin_change(LiveFile& file);
     // `promised`: bytes of fast storage that other files will take.
@@ -323,6 +328,11 @@ private:
     void forget_unused(const LiveFile& file);
     void end_thread(bool moves_all);
 
+    // The end of the job, by its time and by the time now, both CLOCK_REALTIME.
+    [[nodiscard]] MoveDeadline deadline_of(std::int64_t end_ns, std::int64_t now_ns) const;
+    // Whether there is no more time than moving everything takes; the mover's. It tells admission.
+    [[nodiscard]] bool job_ends();
+
     std::unique_ptr<FastFolder> fast_;
     OwnFd fast_folder_;
     std::unique_ptr<GlobalFolder> global_;
@@ -336,6 +346,7 @@ private:
     adapters::SteadyClock clock_;
     adapters::CalendarClock calendar_;
     std::atomic<bool> leaves_ = false;
+    std::atomic<bool> deadline_passed_ = false;
 
     std::shared_mutex names_;
     RenameOrder renames_;
@@ -353,6 +364,7 @@ private:
     std::condition_variable news_;
     std::int64_t looked_ns_ = 0;  // when evict_old() has looked what expires; the mover's
     MoveChooser moves_;           // the mover's
+    MoveDeadline deadline_{MoveDeadline::never, 0};  // the mover's
     bool all_go_ = false;         // choose() has seen that finish() was called; the mover's
     std::thread thread_;
     std::thread peer_thread_;

@@ -82,9 +82,16 @@ MemoryReplicaList::FolderRow& MemoryReplicaList::folder_at(std::string_view path
     return *found;
 }
 
+void MemoryReplicaList::count(const Entry& entry, std::int64_t sign) {
+    add(entry.folder->second.sums, entry.state, entry.bytes, sign);
+    if (waits(entry.state)) {
+        waiting_bytes_.fetch_add(sign * entry.bytes, std::memory_order_relaxed);
+    }
+}
+
 void MemoryReplicaList::enter(Row& row, FolderRow& folder) {
     row.second.folder = &folder;
-    add(folder.second.sums, row.second.state, row.second.bytes, 1);
+    count(row.second, 1);
     folder.second.coldest.insert(row);
     folder.second.oldest.insert(row);
     coldest_folders_.update(folder);
@@ -93,7 +100,7 @@ void MemoryReplicaList::enter(Row& row, FolderRow& folder) {
 void MemoryReplicaList::leave(Row& row) {
     FolderRow& at = *row.second.folder;
     Folder& folder = at.second;
-    add(folder.sums, row.second.state, row.second.bytes, -1);
+    count(row.second, -1);
     folder.coldest.remove(row);
     folder.oldest.remove(row);
     if (!folder.oldest.empty()) {
@@ -132,7 +139,7 @@ Result<void> MemoryReplicaList::put(const ListedReplica& replica) {
     Entry& entry = found->second;
     const bool stays = entry.folder == &folder;
     if (stays) {
-        add(folder.second.sums, entry.state, entry.bytes, -1);
+        count(entry, -1);
     } else if (!is_new) {
         leave(*found);
     }
@@ -144,7 +151,7 @@ Result<void> MemoryReplicaList::put(const ListedReplica& replica) {
     entry.dirtied_ns = replica.dirtied_ns;
     entry.base = parts.base;
     if (stays) {
-        add(folder.second.sums, entry.state, entry.bytes, 1);
+        count(entry, 1);
         settle(*found);
     } else {
         enter(*found, folder);
@@ -446,6 +453,7 @@ Result<void> MemoryReplicaList::replace(const std::function<Result<void>()>& fil
         replicas_.clear();
         changed_.insert(waiting_.begin(), waiting_.end());
         waiting_.clear();
+        waiting_bytes_.store(0, std::memory_order_relaxed);
         folders_.clear();
         aside_.clear();
         new_folders_ = 0;

@@ -7,6 +7,7 @@
 #include "tier/catalogue/replica_list.hpp"
 #include "tier/live/indexed_heap.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -52,6 +53,10 @@ public:
     [[nodiscard]] std::vector<ListedReplica> all_below(const std::string& path) const;
     // Those whose files lack bytes.
     [[nodiscard]] std::vector<ListedReplica> all_waiting() const;
+    // The bytes of these, at no cost.
+    [[nodiscard]] std::int64_t waiting_bytes() const noexcept {
+        return waiting_bytes_.load(std::memory_order_relaxed);
+    }
     // Those that have begun or ceased to lack bytes, or lack others, since the last call, and those
     // that were marked since then. Takes time for these only.
     [[nodiscard]] std::vector<ReplicaName> take_changed();
@@ -120,6 +125,7 @@ private:
 
     // All of these want the mutex.
     [[nodiscard]] FolderRow& folder_at(std::string_view path);
+    void count(const Entry& entry, std::int64_t sign);  // in the sums of its folder, and of all
     void enter(Row& row, FolderRow& folder);
     void leave(Row& row);
     void settle(Row& row);  // after what its places depend on has changed
@@ -130,6 +136,7 @@ private:
     mutable std::mutex mutex_;
     std::unordered_map<ReplicaName, Entry, NameHash> replicas_;
     std::set<ReplicaName> waiting_;
+    std::atomic<std::int64_t> waiting_bytes_ = 0;
     std::unordered_set<ReplicaName, NameHash> changed_;  // of those that wait, or have waited
     std::map<std::string, Folder, std::less<>> folders_;
     IndexedHeap<FolderRow, ByColdest> coldest_folders_;

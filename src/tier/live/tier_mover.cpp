@@ -55,16 +55,39 @@ std::shared_ptr<LiveFile> LiveTier::choose() {
         list_.mark_all_changed();
     }
     const PlaceRoom place = room();
+    const bool ends = job_ends() || finishes;
     for (;;) {
         const auto name = moves_.take_next(
             list_,
-            {.now_ns = clock_.now_ns(), .pressed = place.used > place.high(), .job_ends = finishes},
+            {.now_ns = clock_.now_ns(), .pressed = place.used > place.high(), .job_ends = ends},
             [this, finishes](const ReplicaName& one) { return waiting_file(one, finishes); });
         std::shared_ptr<LiveFile> file = name ? find(*name) : nullptr;
         if (!name || file) {
             return file;
         }  // else it has been removed since, and others may wait
     }
+}
+
+// A job that ends soon has a shorter margin.
+MoveDeadline LiveTier::deadline_of(std::int64_t end_ns, std::int64_t now_ns) const {
+    constexpr std::int64_t margin_max_ns = 60'000'000'000;
+    constexpr std::int64_t part_of_job = 10;
+    if (end_ns == 0) {
+        return {MoveDeadline::never, 0};
+    }
+    const std::int64_t left_ns = std::max<std::int64_t>(end_ns - now_ns, 0);
+    return {clock_.now_ns() + left_ns, std::min(margin_max_ns, left_ns / part_of_job)};
+}
+
+bool LiveTier::job_ends() {
+    const bool passed = deadline_.passed(clock_.now_ns(), list_.waiting_bytes());
+    if (passed && !deadline_passed_.exchange(passed, std::memory_order_relaxed)) {
+        std::fprintf(stderr,
+                     "forebay-mount: the job ends soon: everything is moved, and new files are "
+                     "written to the parallel file system.\n");
+    }
+    deadline_passed_.store(passed, std::memory_order_relaxed);
+    return passed;
 }
 
 WaitingFile LiveTier::waiting_file(const ReplicaName& name, bool finishes) {
@@ -133,7 +156,12 @@ void LiveTier::move(const std::shared_ptr<LiveFile>& file) {
                  fmt::format("cannot move {} (it cannot be opened). Look at it.", file->path)});
     if (replica && *replica && whole && *whole) {
         CopyMemory memory;
+        const std::int64_t began_ns = clock_.now_ns();
         end = run_move(must_be_rescued, {file->name, **replica, **whole, *open.record}, memory);
+        const auto moved = (*replica)->stamp();
+        if (end && *end == MoveEnd::moved && moved) {
+            deadline_.record_move(moved->bytes, clock_.now_ns() - began_ns);
+        }
     }
     lock.lock();
     file->moving = false;

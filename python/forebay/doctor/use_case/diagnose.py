@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from forebay.common.files.batch_job import nodes_of_job
 from forebay.common.model.errors import LayoutError, SetupError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.known_launchers import KNOWN, Flavour
@@ -27,7 +28,6 @@ from forebay.doctor.model.finding import (
 from forebay.doctor.model.site import PARALLEL
 from forebay.layout.model import Layout
 from forebay.machine_ports import DirectoryFacts, MachineFacts, World
-from forebay.pool.use_case.batch_job import nodes_of_job
 from forebay.ports import LauncherFacts, NativeLibraries
 
 _PROBE_VARIABLE = "FOREBAY_DOCTOR"

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from forebay import __version__
+from forebay.common.files.batch_job import with_job_end
 from forebay.common.model.errors import MountRefusedError, PoolError, PoolStartError, UsageError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.launcher import PRELOAD_VARIABLE, compose_preload, preload_without
@@ -25,7 +26,6 @@ from forebay.pool.model.place import (
     paths_text,
 )
 from forebay.pool.model.pool import PoolEnd, PoolFile, PoolStatus
-from forebay.pool.use_case.batch_job import with_job_end
 from forebay.pool.use_case.pool_record import pool_record
 from forebay.pool.use_case.ports import PoolSession, Progress, Silent
 from forebay.pool.use_case.run_pool import (

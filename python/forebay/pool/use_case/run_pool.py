@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forebay.common.files.batch_job import END_VARIABLE, nodes_of_flux, with_job_end
 from forebay.common.model.errors import MountRefusedError, UsageError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.known_launchers import Flavour
@@ -32,7 +33,6 @@ from forebay.pool.model.place import (
 )
 from forebay.pool.model.starter import Launching, nodes_of, starter_by
 from forebay.pool.model.system_folders import check_place
-from forebay.pool.use_case.batch_job import END_VARIABLE, nodes_of_flux, with_job_end
 from forebay.pool.use_case.ports import PoolDaemon, Progress, Silent, resolved
 from forebay.ports import Finished, Hook, RunWorld
 from forebay.settings.model.given import ENVIRONMENT_PREFIX

@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import PurePath
 
+from forebay.common.files.batch_job import is_job_of_one_node, nodes_of_job
 from forebay.common.model.launcher import find_launcher
 from forebay.pool.model.starter import Launching
-from forebay.pool.use_case.batch_job import is_job_of_one_node, nodes_of_job
 from forebay.pool.use_case.run_pool import NodePlan
 
 BATCH_VARIABLES = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "COBALT_JOBID", "FLUX_URI")

@@ -150,6 +150,7 @@ Result<void> MountServer::start_tier() {
         tier::LiveTier::start({.fast = options_.fast,
                                .global = options_.directory,
                                .policy = std::move(*policy),
+                               .end_ns = std::chrono::nanoseconds{options_.tier_end}.count(),
                                .peer_wait_ns = std::chrono::nanoseconds{options_.tier_wait}.count(),
                                .before_waiting = [this] { lead_.pass_on(); },
                                .waits_for_peer = [this](int change) { note_long_wait(change); }});

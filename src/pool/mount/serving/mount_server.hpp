@@ -41,6 +41,7 @@ struct MountOptions {
     std::string fast;                    // the folder of replicas; empty: no tier
     std::string tier_policy = "write";   // of folders that have none of their own
     std::chrono::seconds tier_wait{60};  // for bytes that are in fast storage of another node
+    std::chrono::seconds tier_end{0};    // of the batch job, since the epoch; 0: it has none
     bool tier_shared = false;            // other nodes change files, too: nothing is remembered
 };
 

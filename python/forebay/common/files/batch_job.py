@@ -8,7 +8,7 @@ from pathlib import Path
 from forebay.ports import Processes
 
 END_VARIABLE = "SLURM_JOB_END_TIME"
-"""Seconds since the epoch, read by the daemon. Slurm 22.05 (Debian 12) does not set it."""
+"""Seconds since the epoch, read by the pool's daemon. Slurm 22.05 (Debian 12) does not set it."""
 _JOB_VARIABLE = "SLURM_JOB_ID"
 _CSM_VARIABLE = "CSM_ALLOCATION_ID"
 _FLUX_NODES = """
@@ -41,6 +41,12 @@ def with_job_end(environment: Mapping[str, str], processes: Processes) -> Mappin
     except ValueError:  # "NONE", "Unknown"
         return environment
     return {**environment, END_VARIABLE: str(int(end.timestamp()))}
+
+
+def job_end_of(environment: Mapping[str, str], processes: Processes) -> int:
+    """When the batch job ends, in seconds since the epoch; 0: there is none, or it has no limit."""
+    text = with_job_end(environment, processes).get(END_VARIABLE, "")
+    return int(text) if text.isascii() and text.isdigit() else 0
 
 
 def nodes_of_job(environment: Mapping[str, str]) -> int | None:
