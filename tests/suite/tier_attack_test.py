@@ -6,6 +6,7 @@ over."""
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import random
 import subprocess
@@ -99,25 +100,65 @@ def test_a_tier_is_killed_again_and_again_while_its_fast_place_is_full(
 
 
 @needs_root
-def test_a_full_parallel_file_system_is_waited_for(tier: Tier) -> None:
+def test_a_parallel_file_system_that_others_have_filled_is_waited_for(tier: Tier) -> None:
     slow = tier.root / "slow"
     slow.mkdir()
-    _tmpfs(slow, "3m")
+    _tmpfs(slow, "32m")
     try:
         full = Tier(folder=slow / "me", fast=tier.fast)
         full.folder.mkdir()
         with full.started("write move=job") as mount:
             for one in range(3):
                 (full.folder / f"{one}").write_bytes(bytes_of(2 * MIB, one))
+            (slow / "theirs").write_bytes(bytes(30 * MIB))
             said = stop(mount, NOT_MOVED)
         ensure("is not moved: its bytes are in fast storage" in said, said)
-        subprocess.run(["mount", "-o", "remount,size=9m", slow], check=True)
+        (slow / "theirs").unlink()
         full.tool("finish", str(full.fast), str(full.folder))
         for one in range(3):
             ensure((full.folder / f"{one}").read_bytes() == bytes_of(2 * MIB, one), f"file {one}")
         ensure(not full.rescued(), "something was rescued")
     finally:
         subprocess.run(["umount", "-l", slow], check=True)
+
+
+@needs_root
+def test_no_more_is_taken_than_the_parallel_file_system_has_room_for(tier: Tier) -> None:
+    """A program gets ENOSPC as without a tier, and what waited has kept its room."""
+    slow = tier.root / "slow"
+    slow.mkdir()
+    _tmpfs(slow, "12m")
+    try:
+        full = Tier(folder=slow / "me", fast=tier.fast)
+        full.folder.mkdir()
+        first, second = bytes_of(5 * MIB, 1), bytes_of(10 * MIB, 2)
+        with full.started("write move=manual") as mount:
+            (full.folder / "first").write_bytes(first)
+            ensure(state_of(full.folder / "first") == "dirty", "it does not wait")
+            taken = _write_until_full(full.folder / "second", second)
+            ensure(5 * MIB < taken < 7 * MIB, f"{taken} bytes were taken")
+            ensure(state_of(full.folder / "first") == "clean", "what waited was not moved first")
+            with pytest.raises(OSError, match="No space"):
+                (full.folder / "third").write_bytes(second)
+            (full.folder / "third").unlink()
+            stop(mount)
+        ensure((full.folder / "first").read_bytes() == first, "what waited")
+        ensure((full.folder / "second").read_bytes() == second[:taken], "what was acknowledged")
+    finally:
+        subprocess.run(["umount", "-l", slow], check=True)
+
+
+def _write_until_full(path: Path, content: bytes) -> int:
+    """How many bytes were taken until there was no room."""
+    taken = 0
+    with path.open("wb", buffering=0) as file:
+        while taken < len(content):
+            try:
+                taken += file.write(content[taken : taken + MIB // 4])
+            except OSError as error:
+                ensure(error.errno == errno.ENOSPC, f"{error}")
+                return taken
+    return taken
 
 
 def _replace(below: Path) -> None:

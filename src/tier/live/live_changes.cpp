@@ -75,6 +75,16 @@ LiveTier::FileLock LiveTier::lock_for_write(LiveFile& file) const {
     return lock;
 }
 
+int LiveTier::promise_length(LiveFile& file, FileLock& lock, std::int64_t bytes) {
+    if (bytes <= file.listed_bytes || has_room_below(bytes - file.listed_bytes)) {
+        return 0;
+    }
+    lock.unlock();  // others may wait for this file in turn
+    move_others(file);
+    lock.lock();
+    return give_up(file, lock);
+}
+
 FastResult LiveTier::write(LiveFile& file, const FastWrite& order) {
     FileLock lock = lock_for_write(file);
     FastResult done;
@@ -82,6 +92,9 @@ FastResult LiveTier::write(LiveFile& file, const FastWrite& order) {
         return {.to_file = true};
     }
     int error = begin_change(file);
+    if (error == 0 && file.open) {
+        error = promise_length(file, lock, order.offset + std::ssize(order.bytes));
+    }
     done.to_file = !file.open;
     bool made_room = false;
     while (error == 0 && !done.to_file && done.bytes < std::ssize(order.bytes)) {
@@ -135,6 +148,7 @@ FastResult LiveTier::truncate(LiveFile& file, std::int64_t bytes) {
     int error = begin_change(file);
     if (error == 0 && file.open) {
         error = ::ftruncate(file.open->descriptor, bytes) == 0 ? 0 : errno;
+        list_length(file);
     }
     return result_of(file, lock, error);
 }
@@ -146,7 +160,11 @@ FastResult LiveTier::allocate(LiveFile& file, int mode, std::int64_t offset, std
     }
     int error = begin_change(file);
     if (error == 0 && file.open) {
+        error = promise_length(file, lock, offset + bytes);
+    }
+    if (error == 0 && file.open) {
         error = ::fallocate(file.open->descriptor, mode, offset, bytes) == 0 ? 0 : errno;
+        list_length(file);
     }
     return result_of(file, lock, error);
 }
@@ -301,6 +319,7 @@ int LiveTier::settle(LiveFile& file, const Result<MoveEnd>& end) {
         const std::lock_guard lock{mutex_};
         ++counts_.moved;
         counts_.moved_bytes += bytes ? bytes->bytes : 0;
+        below_.note_moved(bytes ? bytes->bytes : 0);
     }
     return 0;
 }

@@ -34,12 +34,35 @@ bool LiveTier::is_admitted(const LiveFile& file, TieredUse use, std::int64_t pro
     const FastRoom room{.capacity_bytes = place.capacity,
                         .used_bytes = place.used + promised,
                         .high_bytes = place.high(),
-                        .low_bytes = place.low()};
+                        .low_bytes = place.low(),
+                        .global_bytes = use.writes && !has_room_below(0) ? 0 : -1};
     use.name = name_in(file.path);
     use.heat = 1;
     return admission_of(file.policy, use, room, {},
                         deadline_passed_.load(std::memory_order_relaxed)) ==
            AdmissionVerdict::admitted;
+}
+
+void LiveTier::move_others(const LiveFile& except) {
+    announce_waiting();
+    for (const ListedReplica& one : list_.all_waiting()) {
+        const std::shared_ptr<LiveFile> file = one.name == except.name ? nullptr : find(one.name);
+        if (file) {
+            static_cast<void>(move_file(*file));  // it is told, and tried again
+        }
+    }
+}
+
+void LiveTier::leave_room_to_others(LiveFile& file) {
+    {
+        const FileLock lock{file.mutex};
+        if (file.open || !file.policy.write) {
+            return;
+        }
+    }
+    if (list_.waiting_bytes() > 0 && !has_room_below(0)) {
+        move_others(file);
+    }
 }
 
 bool LiveTier::is_used(const ReplicaName& name) {

@@ -30,10 +30,12 @@ void tell(const std::string& message) { forebay::report("forebay-mount", message
 }  // namespace
 
 LiveTier::LiveTier(std::unique_ptr<FastFolder> fast, OwnFd fast_folder,
-                   std::unique_ptr<GlobalFolder> global, PolicyFinder policies)
+                   std::unique_ptr<GlobalFolder> global, OwnFd global_folder,
+                   PolicyFinder policies)
     : fast_{std::move(fast)},
       fast_folder_{std::move(fast_folder)},
       global_{std::move(global)},
+      below_{std::move(global_folder)},
       policies_{std::move(policies)},
       peers_{fast_->path()} {}
 
@@ -59,6 +61,7 @@ Result<std::unique_ptr<LiveTier>> LiveTier::start(const LiveOptions& options) {
                          options.fast, options.global)});
     }
     OwnFd room{kernel::open(options.fast.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    OwnFd below{kernel::open(options.global.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
     auto policies = PolicyFinder::open((*global)->path(), options.policy);
     if (!policies) {
         return failure(std::move(policies.error()));
@@ -68,7 +71,8 @@ Result<std::unique_ptr<LiveTier>> LiveTier::start(const LiveOptions& options) {
         static_cast<void>(kernel::unlink((options.fast + name).c_str()));
     }
     std::unique_ptr<LiveTier> tier{
-        new LiveTier{std::move(*fast), std::move(room), std::move(*global), std::move(*policies)}};
+        new LiveTier{std::move(*fast), std::move(room), std::move(*global), std::move(below),
+                     std::move(*policies)}};
     tier->peer_wait_ns_ = options.peer_wait_ns;
     tier->look_ns_ = options.look_ns;
     tier->deadline_ = tier->deadline_of(options.end_ns, tier->calendar_.now_ns());
@@ -175,6 +179,9 @@ int LiveTier::open(const TieredOpening& opening, std::shared_ptr<LiveFile>& open
     if (error != 0) {
         close(file, opening.writes);
         return error;
+    }
+    if (opening.writes) {
+        leave_room_to_others(*file);
     }
     opened = std::move(file);
     return 0;
@@ -430,6 +437,8 @@ void LiveTier::attach(LiveFile& file, MadeReplica replica, std::unique_ptr<Tiere
     opened->record = std::make_unique<LiveRecord>(*opened->replica, fast_->key(), replica.record);
     file.open = std::move(opened);
     file.closed_status.reset();
+    const auto row = list_.find(file.name);
+    file.listed_bytes = row && *row ? (*row)->bytes : 0;
     file.descriptor_now.store(file.open->descriptor, std::memory_order_release);
 }
 

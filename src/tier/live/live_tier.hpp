@@ -11,6 +11,7 @@
 #include "tier/live/move_chooser.hpp"
 #include "tier/live/policy_finder.hpp"
 #include "tier/live/rename_order.hpp"
+#include "tier/live/room_below.hpp"
 #include "tier/mover/copy_range.hpp"
 #include "tier/mover/move_task.hpp"
 #include "tier/mover/replicas.hpp"
@@ -188,7 +189,7 @@ public:
 
 private:
     LiveTier(std::unique_ptr<FastFolder> fast, OwnFd fast_folder,
-             std::unique_ptr<GlobalFolder> global, PolicyFinder policies);
+             std::unique_ptr<GlobalFolder> global, OwnFd global_folder, PolicyFinder policies);
 
     struct PlaceRoom {
         std::int64_t capacity = 0;  // bytes, as all numbers here
@@ -198,6 +199,14 @@ private:
     };
     // The room in the fast place. It is asked for by a descriptor, not by a path.
     [[nodiscard]] PlaceRoom room() const;
+    // Whether the parallel file system can take what waits, and so many bytes more. What waits has
+    // a right to that room: before a file goes on there, for lack of it, the others are moved.
+    [[nodiscard]] bool has_room_below(std::int64_t more) {
+        return below_.holds(list_.waiting_bytes() + more);
+    }
+    void move_others(const LiveFile& except);
+    // The same where a program has opened a file that is written in place.
+    void leave_room_to_others(LiveFile& file);
 
     using FileLock = std::unique_lock<std::mutex>;
     // The file's lock, for a write. What may take long is announced.
@@ -257,6 +266,9 @@ private:
     void list_length(LiveFile& file);
     // Afterwards, the replica may be gone.
     [[nodiscard]] int begin_change(LiveFile& file);
+    // The parallel file system can take a file that gets so long; else it is given up. An errno or
+    // 0; afterwards, the replica may be gone.
+    [[nodiscard]] int promise_length(LiveFile& file, FileLock& lock, std::int64_t bytes);
     // `promised`: bytes of fast storage that other files will take.
     [[nodiscard]] bool is_admitted(const LiveFile& file, TieredUse use, std::int64_t promised);
     void evict_file(LiveFile& file);
@@ -337,6 +349,7 @@ private:
     OwnFd fast_folder_;
     std::unique_ptr<GlobalFolder> global_;
     MemoryReplicaList list_;
+    RoomBelow below_;
     PolicyFinder policies_;
     PeerPlaces peers_;
     std::int64_t peer_wait_ns_ = 0;

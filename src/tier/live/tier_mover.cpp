@@ -56,10 +56,13 @@ std::shared_ptr<LiveFile> LiveTier::choose() {
     }
     const PlaceRoom place = room();
     const bool ends = job_ends() || finishes;
+    // What is written past the tier takes room below as well, so that nothing waits for long there.
+    const std::int64_t waiting = list_.waiting_bytes();
+    const bool pressed = place.used > place.high() || (waiting > 0 && !has_room_below(waiting));
     for (;;) {
         const auto name = moves_.take_next(
             list_,
-            {.now_ns = clock_.now_ns(), .pressed = place.used > place.high(), .job_ends = ends},
+            {.now_ns = clock_.now_ns(), .pressed = pressed, .job_ends = ends},
             [this, finishes](const ReplicaName& one) { return waiting_file(one, finishes); });
         std::shared_ptr<LiveFile> file = name ? find(*name) : nullptr;
         if (!name || file) {
