@@ -302,7 +302,8 @@ int LiveTier::settle(LiveFile& file, const Result<MoveEnd>& end) {
     if (!end) {
         return note_failure(file, end.error());
     }
-    if (*end == MoveEnd::changed_outside) {
+    // Bytes that went to a file that somebody else has removed, or replaced, are nowhere else.
+    if (*end == MoveEnd::changed_outside || (*end == MoveEnd::moved && is_removed_outside(file))) {
         const auto kept = rescue_file(file);
         return kept ? EIO : note_failure(file, kept.error());
     }
@@ -322,6 +323,18 @@ int LiveTier::settle(LiveFile& file, const Result<MoveEnd>& end) {
         below_.note_moved(bytes ? bytes->bytes : 0);
     }
     return 0;
+}
+
+bool LiveTier::is_removed_outside(const LiveFile& file) {
+    struct stat found{};
+    if (file.removed || !file.open ||
+        ::fstat(static_cast<PosixTieredFile&>(*file.open->file).fd(), &found) != 0 ||
+        found.st_nlink > 0) {
+        return false;
+    }
+    // A program that removes it by the mount has told nobody yet.
+    const std::unique_lock names{names_, std::try_to_lock};
+    return names.owns_lock();
 }
 
 int LiveTier::note_failure(LiveFile& file, const Error& why) {

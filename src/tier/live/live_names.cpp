@@ -128,7 +128,9 @@ void LiveTier::relocate(LiveFile& file, const std::string& path) {
     }
 }
 
-void LiveTier::renamed(const std::string& from, const std::string& to) {
+void LiveTier::renamed(const std::string& from_now, const std::string& to_now) {
+    const std::string from = global_->path_from_start(from_now);
+    const std::string to = global_->path_from_start(to_now);
     for (const ListedReplica& one : list_.all_below(from)) {
         if (const std::shared_ptr<LiveFile> file = find(one.name)) {
             const FileLock lock{file->mutex};
@@ -195,7 +197,7 @@ std::string LiveTier::describe(int fd) {
 }
 
 std::string LiveTier::describe_all(const std::string& path) {
-    const auto sums = list_.sums(path);
+    const auto sums = list_.sums(global_->path_from_start(path));
     const ListedSums all = sums ? *sums : ListedSums{};
     const std::lock_guard lock{mutex_};
     return fmt::format(

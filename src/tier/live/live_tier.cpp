@@ -214,9 +214,9 @@ void LiveTier::note_path(LiveFile& file, const TieredOpening& opening) {
     const std::string& path = now.empty() ? opening.path : now;
     const bool is_named = !file.removed && !path.ends_with(gone);
     if (is_named) {
-        file.path = path;
+        file.path = global_->path_from_start(path);
     }
-    file.policy = is_named ? policies_.policy_of(path) : FolderPolicy{};
+    file.policy = is_named ? policies_.policy_of(file.path) : FolderPolicy{};
     list_.mark_changed(file.name);
 }
 

@@ -294,6 +294,8 @@ private:
     int settle(LiveFile& file, const Result<MoveEnd>& end);
     [[nodiscard]] Result<MoveEnd> run_move(bool must_be_rescued, const MoveTask::Files& files,
                                            CopyMemory& memory);
+    // Its last name is gone, and no call on the mount has removed it.
+    [[nodiscard]] bool is_removed_outside(const LiveFile& file);
     int note_failure(LiveFile& file, const Error& why);
     // Tells once that the newest bytes of the file are in a fast place that fails.
     static void note_unreadable(LiveFile& file, int error);

@@ -256,7 +256,7 @@ void LiveTier::fill_in_background(const std::shared_ptr<LiveFile>& file) {
 
 int LiveTier::move_now(const std::string& path) {
     wait_until_found();
-    return move_below(path);
+    return move_below(global_->path_from_start(path));
 }
 
 int LiveTier::move_now(int fd) {
@@ -299,7 +299,7 @@ int LiveTier::move_file(LiveFile& file) {
 int LiveTier::evict_now(const std::string& path) {
     wait_until_found();
     int error = 0;
-    for (const ListedReplica& one : list_.all_below(path)) {
+    for (const ListedReplica& one : list_.all_below(global_->path_from_start(path))) {
         const std::shared_ptr<LiveFile> file = find(one.name);
         const int failed = file ? evict_now(*file) : 0;
         error = failed != 0 ? failed : error;
@@ -341,7 +341,7 @@ int LiveTier::fill_now(int fd, const std::string& path) {
     {
         FileLock lock{file->mutex};
         file->moved.wait(lock, [&file] { return !file->fills; });
-        file->path = path;
+        file->path = global_->path_from_start(path);
         if (!list_.has(*name)) {
             error = writers_of(*file) > 0 ? EBUSY : fill(*file, fd);
             error = error == 0 && !list_.has(*name) ? ENOSPC : error;

@@ -128,9 +128,22 @@ private:
             one.phase = Phase::idle;
             return;
         }
+        if (!may_write()) {
+            one.phase = Phase::idle;
+            return;
+        }
         one.phase = Phase::writing;
         writes_.begin(
             i, std::make_unique<BufferRequests>(one.extent.begin, bytes_of(i), route_.stripes));
+    }
+
+    [[nodiscard]] bool may_write() {
+        if (!asked_) {
+            asked_ = true;
+            result_.refused = route_.may_write && !route_.may_write();
+            stopped_ |= result_.refused;
+        }
+        return !result_.refused;
     }
 
     const CopyRoute& route_;
@@ -142,6 +155,7 @@ private:
     transfer::Channel writes_;
     std::array<Buffer, copy_buffers> buffers_{};
     bool stopped_ = false;
+    bool asked_ = false;     // whether writing may begin
     bool moved_on_ = false;  // advance() has changed a phase
     CopyEnd result_;
 };

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -47,15 +48,18 @@ struct CopyRoute {
     FileStripes stripes{};  // of `to`
     transfer::Gate& gate;   // of `to`, with a place for each of its targets
     const ports::TimeSource& clock;
+    // Asked when the first bytes are read and nothing is written yet. False: nothing is written.
+    std::function<bool()> may_write{};
 };
 
 struct CopyEnd {
     bool source_ended = false;  // the source is shorter than the extent
+    bool refused = false;       // by CopyRoute::may_write
     int read_error = 0;         // errno, or 0
     int write_error = 0;
 
     [[nodiscard]] bool whole() const noexcept {
-        return !source_ended && read_error == 0 && write_error == 0;
+        return !source_ended && !refused && read_error == 0 && write_error == 0;
     }
 };
 

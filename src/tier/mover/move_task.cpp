@@ -134,10 +134,21 @@ MoveTask::Step MoveTask::copy_chunk(Offset& at, Offset until) {
         return looked;
     }
     const Length bytes{std::min(options_.chunk_bytes, (until - at).bytes())};
-    const CopyRoute route{files_.replica.storage(IoDirection::read),
-                          files_.file.storage(IoDirection::write), files_.file.stripes(), gate_,
-                          clock_};
+    // Reading may take long: looked at once more, as long as no change is this move's own.
+    Step before_writing;
+    const CopyRoute route{.from = files_.replica.storage(IoDirection::read),
+                          .to = files_.file.storage(IoDirection::write),
+                          .stripes = files_.file.stripes(),
+                          .gate = gate_,
+                          .clock = clock_,
+                          .may_write = [&] {
+                              before_writing = look();
+                              return before_writing && !*before_writing;
+                          }};
     const CopyEnd end = copy_range(route, {at, bytes}, memory_);
+    if (end.refused) {
+        return before_writing;
+    }
     const std::string path = files_.record.get().path;
     if (end.read_error != 0) {
         return failure(system_error(end.read_error, "read the replica of " + path));
@@ -150,9 +161,13 @@ MoveTask::Step MoveTask::copy_chunk(Offset& at, Offset until) {
         // this one is moved with that.
         length_ = at - Offset{};
     }
+    const std::int64_t length_before = own_.bytes;
     at = end.source_ended ? until : at + bytes;
     if (auto remembered = remember(); !remembered) {
         return failure(std::move(remembered.error()));
+    }
+    if (!end.source_ended && own_.bytes != std::max(length_before, at.bytes())) {
+        return MoveEnd::changed_outside;  // somebody has cut or lengthened it meanwhile
     }
     const bool due = at - checked_ >= Length{options_.checkpoint_bytes} ||
                      clock_.now_ns() - checked_ns_ >= checkpoint_ns_max / 2;

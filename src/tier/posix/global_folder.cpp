@@ -34,9 +34,19 @@ Result<std::unique_ptr<GlobalFolder>> GlobalFolder::open(const std::string& path
     return std::unique_ptr<GlobalFolder>{new GlobalFolder{std::move(folder), std::move(real)}};
 }
 
+std::string GlobalFolder::path_from_start(std::string path) const {
+    if (FolderPath{path_}.holds(path)) {
+        return path;
+    }
+    const std::string now = kernel::path_of_descriptor(folder_.get());
+    return !now.empty() && FolderPath{now}.holds(path) ? path_ + path.substr(now.size()) : path;
+}
+
 Result<GlobalFolder::NamedFile> GlobalFolder::open_named(const std::string& path) {
+    // Never by a whole path that leads to this folder: this process may serve a mount over it.
+    const std::string known = path_from_start(path);
     // It ends where the path does, so it ends with a zero.
-    const char* const name = FolderPath{path_}.name_of(path).value_or(path).data();
+    const char* const name = FolderPath{path_}.name_of(known).value_or(known).data();
     // A FIFO would block an open that waits.
     return name_open_file(
         OwnFd{kernel::openat(folder_.get(), name, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)},

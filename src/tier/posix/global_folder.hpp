@@ -33,6 +33,9 @@ public:
 
     // Its path without symbolic links; paths of files begin with it.
     [[nodiscard]] const std::string& path() const noexcept { return path_; }
+    // A path of a file or folder as it would be if no folder above this one had been renamed since
+    // open(). The result is below path() for all that lies in this folder.
+    [[nodiscard]] std::string path_from_start(std::string path) const;
 
     // A file by its path alone, as a user names it.
     struct NamedFile {
