@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import random
 import subprocess
@@ -110,7 +111,12 @@ def test_a_parallel_file_system_that_others_have_filled_is_waited_for(tier: Tier
         with full.started("write move=job") as mount:
             for one in range(3):
                 (full.folder / f"{one}").write_bytes(bytes_of(2 * MIB, one))
-            (slow / "theirs").write_bytes(bytes(30 * MIB))
+            (slow / "theirs").write_bytes(bytes(32 * MIB - MIB // 2))
+            with pytest.raises(OSError, match=r"No space|Input/output"):
+                order(full.folder, "move")
+            told = json.loads(os.getxattr(full.folder / "0", "user.forebay.state"))
+            ensure(told["waits_for"] in ("retry", "move", "turn"), f"{told}")
+            ensure("No space" in told["failure"] or told["waits_for"] == "turn", f"{told}")
             said = stop(mount, NOT_MOVED)
         ensure("is not moved: its bytes are in fast storage" in said, said)
         (slow / "theirs").unlink()

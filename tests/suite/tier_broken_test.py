@@ -47,7 +47,7 @@ def _breakable(how: str) -> Iterator[tuple[Tier, Callable[[], None]]]:
 
 
 def _fails(act: Callable[[], object]) -> None:
-    with pytest.raises(OSError, match="") as failed:
+    with pytest.raises(OSError, match="Input/output") as failed:
         act()
     ensure(failed.value.errno == errno.EIO, f"it failed with {failed.value}")
 
@@ -85,7 +85,6 @@ def test_the_fast_place_breaks(how: str) -> None:
             _fails(lambda: lost_reader.read(10))
             ensure(lost.stat().st_size == len(WAITING), f"its size is {lost.stat().st_size}")
             _fails(lost.read_bytes)
-            _fails(lambda: lost.open("r+b").close())
             for one in (anew, open_anew):
                 one.write_bytes(NEW)
                 ensure(one.read_bytes() == NEW, f"{one.name}, written anew")

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,7 +73,10 @@ def test_a_tier_is_started_looked_at_and_ended(places: Places) -> None:
     status = json.loads(places.tier("status", "global", "--format", "json"))
     ensure((status["waiting"], status["waiting_bytes"]) == (1, 5000), f"{status}")
     ensure("waiting: 1 file of" in places.tier("status", "global"), "the text")
-    ensure("global/x: dirty" in places.tier("stat", "global/x"), "stat")
+    said = places.tier("stat", "global/x")
+    ensure("global/x: dirty" in said and "waits for the end of the job" in said, said)
+    since = json.loads(places.tier("stat", "global/x", "--format", "json"))["files"][0]
+    ensure(abs(since["newer_since"] - time.time()) < mo.SECONDS_MAX, f"{since}")
     places.tier("evict", "global/x", status=1)
     places.tier("sync", "global/x")
     ensure("global/x: clean" in places.tier("stat", "global/x"), "stat")
@@ -130,6 +134,10 @@ def test_what_is_left_is_finished(places: Places) -> None:
     (places.folder / "x").write_bytes(b"x")
     places.tier("stop", "global", "--leave")
     ensure((places.folder / "x").stat().st_size == 0, "it was moved")
+    (places.fast / "list.sqlite").write_bytes(b"damaged")
+    said = places.tier("check", "global", "--fast", "fast")
+    ensure("to be moved: 1 replica of 1 byte" in said, said)
+    ensure((places.folder / "x").stat().st_size == 0, "check has moved it")
     places.tier("finish", "global", "--fast", "fast")
     ensure((places.folder / "x").read_bytes() == b"x", "it was not moved")
 

@@ -27,7 +27,7 @@ def tier() -> Iterator[Tier]:
 
 
 def test_all_is_moved_before_the_job_ends(tier: Tier) -> None:
-    """Also a file that is still open for writing; it is killed then, and has moved nothing since."""
+    """Also a file that is still open for writing. The tier is killed then."""
     end = int(time.time()) + JOB_SECONDS
     with tier.started("write move=job", "--end", str(end)) as mount:
         (tier.folder / "closed").write_bytes(BYTES)

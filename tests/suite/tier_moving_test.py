@@ -103,7 +103,8 @@ CHANGES: dict[str, tuple[Callable[[Path], object], bytes | None]] = {
 
 
 @pytest.mark.parametrize(
-    "change", [one for one in CHANGES if one != "forbidden" or IS_ROOT]  # others could not read it
+    "change",
+    [one for one in CHANGES if one != "forbidden" or IS_ROOT],  # others could not read it
 )
 def test_a_file_that_is_being_moved_is_changed_outside(change: str) -> None:
     """What somebody else has written is not written over, and ours is in the file, under whatever

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -12,14 +13,12 @@ from forebay.common.model.errors import TierError, UsageError
 from forebay.common.model.named_path import named_path
 from forebay.common.model.output_format import Format
 from forebay.common.model.printable import printable
-from forebay.common.model.units import human_bytes
+from forebay.common.model.units import counted, human_bytes, human_seconds
 from forebay.common.options import FormatOption, option
 from forebay.common.report.output import json_pretty, plain
 from forebay.tier import SHORT_HELP
 from forebay.tier.files import LocalTiers
-from forebay.tier.model import TierOrder, TierStart
-from forebay.tier.report import status_lines
-from forebay.tier.use_case import files_below, give_all
+from forebay.tier.model import FileState, TierOrder, TierStart, TierStatus
 from forebay.world import real_world
 
 HELP = """Keep files in fast storage while they are hot, under their own names.
@@ -120,6 +119,15 @@ A folder stands for all files below it. A replica that is still needed stays.
 STAT_HELP = f"""Say where the bytes of files are.
 
 none: there is no replica; clean: in both places; dirty: in fast storage only; moving: on the way.
+Of a file whose newest bytes are in fast storage only, also since when, what it waits for, and why
+it could not be moved, if that was tried.
+{_STATUSES}"""
+CHECK_HELP = f"""Set right what a tier has left in FAST, and say what is there. Nothing is moved.
+
+The list of replicas is made anew from the replicas and their files, so that a damaged or lost one
+costs nothing. Each replica gets the state that it would have had if the tier had not been killed;
+one without newer bytes whose file has changed is removed. Bytes of files that somebody else has
+changed meanwhile are named: they are in FAST/rescue, with a note. No tier may have FAST meanwhile.
 {_STATUSES}"""
 FINISH_HELP = f"""Move what a tier that was killed, or ended with --leave, has left in FAST.
 
@@ -129,6 +137,16 @@ Bytes of files that somebody else has changed meanwhile are not moved, but named
 FAST/rescue, with a note.
 {_STATUSES}"""
 
+_WAITS_FOR = {
+    "close": "waits until no program has it open for writing",
+    "idle": "waits until nobody has written for some time (move=idle)",
+    "size": "waits until more of it waits (move=size)",
+    "job": "waits for the end of the job (move=job)",
+    "order": "waits for `forebay tier sync` (move=manual)",
+    "turn": "waits for its turn",
+    "move": "is on the way",
+    "retry": "is tried again",
+}
 _Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder.", parser=named_path)]
 _Paths = Annotated[
     list[Path], typer.Argument(metavar="PATH...", help="Files or folders.", parser=named_path)
@@ -212,7 +230,7 @@ def status(
         if form is Format.JSON:
             print(json_pretty({"schema": "forebay.tier.status/1", **plain(found)}))
         else:
-            print("\n".join(status_lines(found)))
+            print("\n".join(_lines(found)))
         if not watch:
             return
         time.sleep(1)
@@ -248,9 +266,9 @@ def preload(
     ] = None,
 ) -> None:
     """Copies files to fast storage."""
-    files = files_below(paths)
+    files = _files_below(paths)
     if fast is None and folder is None:
-        give_all(_tiers(), files, TierOrder.FILL)
+        _give(files, TierOrder.FILL)
     elif fast is None or folder is None:
         raise UsageError("cannot use one of --fast and --dir alone. Say both.")
     else:
@@ -259,12 +277,12 @@ def preload(
 
 def sync(paths: _Paths) -> None:
     """Moves files."""
-    give_all(_tiers(), paths, TierOrder.MOVE)
+    _give(paths, TierOrder.MOVE)
 
 
 def evict(paths: _Paths) -> None:
     """Removes replicas."""
-    give_all(_tiers(), paths, TierOrder.EVICT)
+    _give(paths, TierOrder.EVICT)
 
 
 def stat(paths: _Paths, form: FormatOption = Format.TEXT) -> None:
@@ -276,8 +294,12 @@ def stat(paths: _Paths, form: FormatOption = Format.TEXT) -> None:
         print(json_pretty({"schema": "forebay.tier.stat/1", "files": rows}))
         return
     for path, state in found:
-        size = f", {human_bytes(state.bytes)} in fast storage" if state.state != "none" else ""
-        print(f"{printable(str(path))}: {'moving' if state.moving else state.state}{size}")
+        print("\n".join(_state_lines(path, state, time.time())))
+
+
+def check(folder: _Folder, fast: _Fast) -> None:
+    """Sets what a tier has left right."""
+    print(_tiers().tool("check", str(fast.resolve()), str(folder.resolve())), end="")
 
 
 def finish(folder: _Folder, fast: _Fast) -> None:
@@ -295,6 +317,9 @@ def attach(app: typer.Typer) -> None:
     group.command("sync", help=SYNC_HELP, short_help="Move files now, and wait.")(sync)
     group.command("evict", help=EVICT_HELP, short_help="Remove replicas, to make room.")(evict)
     group.command("stat", help=STAT_HELP, short_help="Show where a file's bytes are.")(stat)
+    group.command("check", help=CHECK_HELP, short_help="Set right what an earlier tier has left.")(
+        check
+    )
     group.command("finish", help=FINISH_HELP, short_help="Move what an earlier tier has left.")(
         finish
     )
@@ -305,3 +330,47 @@ def attach(app: typer.Typer) -> None:
     policies.command("set", help=SET_HELP, short_help="Give a folder a policy.")(set_policy)
     group.add_typer(policies, name="policy", short_help="Show and set the policies of folders.")
     app.add_typer(group, name="tier", short_help=SHORT_HELP)
+
+
+def _give(paths: Sequence[Path], order: TierOrder) -> None:
+    """Carries an order out for all paths, also behind one that fails."""
+    tiers = _tiers()
+    failed: list[TierError] = []
+    for path in paths:
+        try:
+            tiers.give(path, order)
+        except TierError as error:
+            failed.append(error)
+    if failed:
+        raise TierError(" ".join(str(error) for error in failed))
+
+
+def _files_below(paths: Sequence[Path]) -> Sequence[Path]:
+    found: list[Path] = []
+    for path in paths:
+        below = sorted(one for one in path.rglob("*") if one.is_file() and not one.is_symlink())
+        found += below if path.is_dir() else [path]
+    return found
+
+
+def _state_lines(path: Path, state: FileState, now: float) -> Sequence[str]:
+    size = f", {human_bytes(state.bytes)} in fast storage" if state.state != "none" else ""
+    since = ""
+    failed: tuple[str, ...] = ()
+    if state.is_waiting:
+        age = human_seconds(max(now - state.newer_since, 0))
+        since = f", newer there for {age}; {_WAITS_FOR.get(state.waits_for, state.waits_for)}"
+        failed = (f"  the last attempt: {printable(state.failure)}",) if state.failure else ()
+    word = "moving" if state.moving else state.state
+    return (f"{printable(str(path))}: {word}{size}{since}", *failed)
+
+
+def _lines(found: TierStatus) -> Sequence[str]:
+    return (
+        f"{counted(found.replicas, 'replica')} of {human_bytes(found.bytes)}",
+        f"waiting: {counted(found.waiting, 'file')} of {human_bytes(found.waiting_bytes)}",
+        f"since the start: {found.made} made, {found.filled} preloaded, {found.moved} moved "
+        f"({human_bytes(found.moved_bytes)}), {found.evicted} evicted, {found.given_up} given up, "
+        f"{found.taken_over} taken over, "
+        f"{found.rescued} rescued, {found.failed} moves failed and are tried again",
+    )

@@ -41,12 +41,23 @@ class TierStatus:
 @frozen
 class FileState:
     """Where the bytes of a file are. `state` is none, clean (in both places), dirty (in fast
-    storage only) or moving."""
+    storage only) or moving. `newer_since`: since when fast storage has bytes that the file lacks,
+    in seconds since the epoch; 0: it has none. `waits_for` is nothing, close, idle, size, job,
+    order (by its policy), turn (other files are moved first), move (it is under way) or retry (a
+    move has failed). `failure` says why the last move has failed; empty: it has not."""
 
     state: str
     generation: int
     bytes: int
     moving: bool
+    newer_since: int
+    waits_for: str
+    failure: str
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the file lacks bytes."""
+        return self.waits_for != "nothing"
 
 
 @frozen

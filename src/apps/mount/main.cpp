@@ -78,7 +78,8 @@ template <class Number = int>
 Number number_of(std::string_view text) {
     Number number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc{} && end == text.data() + text.size() ? std::max(number, Number{0}) : 0;
+    return error == std::errc{} && end == text.data() + text.size() ? std::max(number, Number{0})
+                                                                    : 0;
 }
 
 std::optional<MountCommand> command_of(std::span<char* const> words) {
@@ -101,7 +102,7 @@ std::optional<MountCommand> command_of(std::span<char* const> words) {
         } else if (word == "--wait" && i + 1 < words.size()) {
             options.tier_wait = std::chrono::seconds{number_of(words[++i])};
         } else if (word == "--end" && i + 1 < words.size()) {
-            options.tier_end = 
+            options.tier_end =
                 std::chrono::seconds{std::min(number_of<std::int64_t>(words[++i]), end_max)};
         } else if (word == "--shared") {
             options.tier_shared = true;
@@ -177,7 +178,8 @@ int run(std::span<char* const> words) {
         std::fputs(
             "forebay-mount: cannot use these arguments (it takes [--socket PATH] [--allow-other] "
             "[--captured] [--private | --within PROCESS] [--timeout SECONDS] [--fast FOLDER "
-            "[--policy WORDS] [--wait SECONDS] [--end TIME] [--shared] [--leave]] and the absolute path of a "
+            "[--policy WORDS] [--wait SECONDS] [--end TIME] [--shared] [--leave]] and the absolute "
+            "path of a "
             "directory). Give these.\n",
             stderr);
         return wrong_arguments;

@@ -308,6 +308,7 @@ int LiveTier::settle(LiveFile& file, const Result<MoveEnd>& end) {
         return kept ? EIO : note_failure(file, kept.error());
     }
     file.failures = 0;
+    file.failure.clear();
     file.retry_ns = 0;
     list_.mark_changed(file.name);
     if (*end == MoveEnd::replaced) {
@@ -343,6 +344,7 @@ int LiveTier::note_failure(LiveFile& file, const Error& why) {
     if (file.failures++ == 0) {
         forebay::report("forebay-mount", why.message + " It is tried again.");
     }
+    file.failure = why.message;
     file.retry_ns = clock_.now_ns() + (second << std::min(file.failures, doublings_max));
     list_.mark_changed(file.name);
     const std::lock_guard lock{mutex_};

@@ -76,6 +76,7 @@ struct LiveFile {
     std::int64_t retry_ns = 0;
     std::int64_t listed_bytes = 0;  // its length by the list, while it is written
     std::uint32_t failures = 0;     // of moves, one after another
+    std::string failure{};          // of the last of them, for people
 };
 
 }  // namespace forebay::tier

@@ -1,6 +1,7 @@
 // Carries changes of names and attributes over to replicas, and describes files that have one.
 #include "tier/live/live_tier.hpp"
 
+#include "foundation/base/printable.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "tier/posix/tiered_file.hpp"
 
@@ -9,6 +10,20 @@
 #include <utility>
 
 namespace forebay::tier {
+
+namespace {
+
+// Within the quotes of a JSON string.
+std::string in_json(std::string_view text) {
+    std::string json;
+    for (const char one : printable(text)) {
+        json += one == '"' || one == '\\' ? "\\" : "";
+        json += one;
+    }
+    return json;
+}
+
+}  // namespace
 
 std::optional<ReplicaStatus> LiveTier::status_of(LiveFile& file) {
     struct stat found{};
@@ -186,14 +201,36 @@ void LiveTier::unlinked(int fd) {
 std::string LiveTier::describe(int fd) {
     const std::shared_ptr<LiveFile> file = find(fd);
     if (!file) {
-        return R"({"state":"none","generation":0,"bytes":0,"moving":false})";
+        return R"({"state":"none","generation":0,"bytes":0,"moving":false,"newer_since":0,)"
+               R"("waits_for":"nothing","failure":""})";
     }
     const FileLock lock{file->mutex};
     const auto listed = list_.find(file->name);
     const ListedReplica one = listed && *listed ? **listed : ListedReplica{};
     const ReplicaState state = file->open ? file->open->record->get().state : one.state;
-    return fmt::format(R"({{"state":"{}","generation":{},"bytes":{},"moving":{}}})",
-                       tier::name_of(state), one.generation, one.bytes, file->moving);
+    constexpr std::int64_t second_ns = 1'000'000'000;
+    return fmt::format(R"({{"state":"{}","generation":{},"bytes":{},"moving":{},"newer_since":{},)"
+                       R"("waits_for":"{}","failure":"{}"}})",
+                       tier::name_of(state), one.generation, one.bytes, file->moving,
+                       one.dirtied_ns / second_ns,
+                       is_dirty(state) ? reason_to_wait(*file) : "nothing", in_json(file->failure));
+}
+
+std::string_view LiveTier::reason_to_wait(const LiveFile& file) {
+    if (file.moving) {
+        return "move";
+    }
+    if (file.failures > 0 && clock_.now_ns() < file.retry_ns) {
+        return "retry";
+    }
+    switch (file.policy.trigger) {
+        case MoveTrigger::at_close: return writers_of(file) > 0 ? "close" : "turn";
+        case MoveTrigger::at_idle: return "idle";
+        case MoveTrigger::at_size: return "size";
+        case MoveTrigger::at_job_end: return "job";
+        case MoveTrigger::manual: return "order";
+    }
+    return "turn";
 }
 
 std::string LiveTier::describe_all(const std::string& path) {

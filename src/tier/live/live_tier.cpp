@@ -30,8 +30,7 @@ void tell(const std::string& message) { forebay::report("forebay-mount", message
 }  // namespace
 
 LiveTier::LiveTier(std::unique_ptr<FastFolder> fast, OwnFd fast_folder,
-                   std::unique_ptr<GlobalFolder> global, OwnFd global_folder,
-                   PolicyFinder policies)
+                   std::unique_ptr<GlobalFolder> global, OwnFd global_folder, PolicyFinder policies)
     : fast_{std::move(fast)},
       fast_folder_{std::move(fast_folder)},
       global_{std::move(global)},
@@ -70,9 +69,9 @@ Result<std::unique_ptr<LiveTier>> LiveTier::start(const LiveOptions& options) {
     for (const char* const name : {"/list.sqlite", "/list.sqlite-wal", "/list.sqlite-shm"}) {
         static_cast<void>(kernel::unlink((options.fast + name).c_str()));
     }
-    std::unique_ptr<LiveTier> tier{
-        new LiveTier{std::move(*fast), std::move(room), std::move(*global), std::move(below),
-                     std::move(*policies)}};
+    std::unique_ptr<LiveTier> tier{new LiveTier{std::move(*fast), std::move(room),
+                                                std::move(*global), std::move(below),
+                                                std::move(*policies)}};
     tier->peer_wait_ns_ = options.peer_wait_ns;
     tier->look_ns_ = options.look_ns;
     tier->deadline_ = tier->deadline_of(options.end_ns, tier->calendar_.now_ns());

@@ -33,6 +33,7 @@
 #include <shared_mutex>
 #include <span>
 #include <string>
+#include <string_view>
 #include <sys/stat.h>
 #include <thread>
 #include <vector>
@@ -173,7 +174,7 @@ public:
     [[nodiscard]] int evict_now(const std::string& path);
     [[nodiscard]] int evict_now(int fd);
     [[nodiscard]] int fill_now(int fd, const std::string& path);
-    // As JSON.
+    // As JSON (FileState in python/forebay/tier/model.py).
     [[nodiscard]] std::string describe(int fd);
     [[nodiscard]] std::string describe_all(const std::string& path);
 
@@ -299,11 +300,13 @@ private:
     int note_failure(LiveFile& file, const Error& why);
     // Tells once that the newest bytes of the file are in a fast place that fails.
     static void note_unreadable(LiveFile& file, int error);
-    // Gives up what the replica has that the file lacks, for a program that empties the file. False:
-    // it is being moved.
+    // Gives up what the replica has that the file lacks, for a program that empties the file.
+    // False: it is being moved.
     [[nodiscard]] bool forget_newer(LiveFile& file);
     [[nodiscard]] Result<void> rescue_file(LiveFile& file);
     [[nodiscard]] std::optional<ReplicaStatus> status_of(LiveFile& file);
+    // What a file that waits waits for, as describe() says it.
+    [[nodiscard]] std::string_view reason_to_wait(const LiveFile& file);
     void note_closed(LiveFile& file);
     void relocate(LiveFile& file, const std::string& path);
 
@@ -380,7 +383,7 @@ private:
     std::int64_t looked_ns_ = 0;  // when evict_old() has looked what expires; the mover's
     MoveChooser moves_;           // the mover's
     MoveDeadline deadline_{MoveDeadline::never, 0};  // the mover's
-    bool all_go_ = false;         // choose() has seen that finish() was called; the mover's
+    bool all_go_ = false;  // choose() has seen that finish() was called; the mover's
     std::thread thread_;
     std::thread peer_thread_;
     std::thread finder_;

@@ -32,9 +32,9 @@ struct RoomBelow::Shared {
     std::mutex mutex;  // protects the rest
     std::condition_variable news;
     std::int64_t room = -1;
-    std::int64_t moved_since = 0;  // the file system was asked
+    std::int64_t moved_since = 0;               // the file system was asked
     std::optional<Clock::time_point> asked_at;  // for the answer in `room`
-    bool was_waited_for = false;  // there is no answer yet: the file system may hang
+    bool was_waited_for = false;                // there is no answer yet: the file system may hang
     bool is_wanted = false;
     bool ends = false;
 

@@ -61,8 +61,7 @@ std::shared_ptr<LiveFile> LiveTier::choose() {
     const bool pressed = place.used > place.high() || (waiting > 0 && !has_room_below(waiting));
     for (;;) {
         const auto name = moves_.take_next(
-            list_,
-            {.now_ns = clock_.now_ns(), .pressed = pressed, .job_ends = ends},
+            list_, {.now_ns = clock_.now_ns(), .pressed = pressed, .job_ends = ends},
             [this, finishes](const ReplicaName& one) { return waiting_file(one, finishes); });
         std::shared_ptr<LiveFile> file = name ? find(*name) : nullptr;
         if (!name || file) {

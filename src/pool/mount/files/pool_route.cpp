@@ -385,9 +385,8 @@ std::int64_t PoolRoute::write_in_order(FileUse& use, OpenHandle& handle, const W
 std::int64_t PoolRoute::read(FileUse& use, const OpenHandle& handle, std::int64_t offset,
                              std::span<std::byte> bytes) {
     if (!use.pooled.load(std::memory_order_acquire)) {
-        const ssize_t got = with_backing(tier_, handle, [&](int fd) {
-            return ::pread(fd, bytes.data(), bytes.size(), offset);
-        });
+        const ssize_t got = with_backing(
+            tier_, handle, [&](int fd) { return ::pread(fd, bytes.data(), bytes.size(), offset); });
         return got < 0 ? -errno : got;
     }
     FileBelow below{handle.backing()};
