@@ -180,6 +180,8 @@ def test_a_program_runs_in_a_tier(places: Places) -> None:
     for name in ("out", "copy"):
         ensure((places.folder / name).read_text() == expected, f"{name} is wrong")
     ensure(any((places.fast / "replicas").iterdir()), "it did not go to the tier")
+    told = next(line for line in done.stderr.splitlines() if line.startswith("tier of global: "))
+    ensure("written to fast storage" in told and "1 of 1 file read there" in told, told)
 
 
 def test_a_run_says_what_did_not_arrive(places: Places) -> None:
@@ -211,7 +213,10 @@ def test_a_pool_is_before_a_tier(places: Places) -> None:
     done = places.forebay(*words, sys.executable, "-c", writer)
     ensure((places.folder / "x").read_bytes() == b"x" * 5000, "its bytes")
     ensure(any((places.fast / "replicas").iterdir()), "it did not go to the tier")
-    ensure(json.loads(done.stderr.splitlines()[-1])["pool"]["taken"] == 5000, done.stderr)
+    told = json.loads(done.stderr.splitlines()[-1])
+    ensure(told["pool"]["taken"] == 5000, done.stderr)
+    (tier,) = told["tiers"]
+    ensure((tier["made"], tier["taken_bytes"]) == (1, 5000), f"{tier}")
 
 
 @pytest.mark.parametrize(

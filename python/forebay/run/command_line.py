@@ -181,6 +181,8 @@ def _tell(report: RunReport, options: RunOptions, *, told: Sequence[str]) -> Non
 
 def _run_in_tiers(plan: RunPlan, world: RunWorld, options: RunOptions) -> int:
     """Runs the program with tiers that end with it. A pool is before them: it ends first."""
+    from dataclasses import replace
+
     from forebay.common.files.batch_job import job_end_of
     from forebay.tier.files import LocalTiers
     from forebay.tier.model import TierStart
@@ -194,7 +196,7 @@ def _run_in_tiers(plan: RunPlan, world: RunWorld, options: RunOptions) -> int:
     with tiers.around(starts, world.folder) as ends:
         report = carry_out(plan, world, progress=_progress(has_pool=plan.pool is not None))
     together = ends.together()
-    _tell(report, options, told=plan.warnings)
+    _tell(replace(report, tiers=together.totals), options, told=plan.warnings)
     for message in together.messages:
         print(f"forebay: {printable(message)}", file=sys.stderr)
     return report.status or (_NOT_ARRIVED if together.lacks_files else 0)

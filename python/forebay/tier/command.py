@@ -13,12 +13,12 @@ from forebay.common.model.errors import TierError, UsageError
 from forebay.common.model.named_path import named_path
 from forebay.common.model.output_format import Format
 from forebay.common.model.printable import printable
-from forebay.common.model.units import counted, human_bytes, human_seconds
+from forebay.common.model.units import counted, human_bytes, human_seconds, parse_bytes
 from forebay.common.options import FormatOption, option
 from forebay.common.report.output import json_pretty, plain
 from forebay.tier import SHORT_HELP
 from forebay.tier.files import LocalTiers
-from forebay.tier.model import FileState, TierOrder, TierStart, TierStatus
+from forebay.tier.model import FileState, TierOrder, TierRoom, TierStart, TierStatus
 from forebay.world import real_world
 
 HELP = """Keep files in fast storage while they are hot, under their own names.
@@ -58,6 +58,9 @@ START_HELP = f"""Start a tier over DIR: mount over it, and return when that is d
 Needs Linux 6.6, and root or fusermount3. FAST is a folder of your own that nobody else may write
 to; it is made if it is missing. One tier has it at a time. What a tier that was killed has left
 there is set right first, and moved. A shell that is in DIR already has to enter it again: cd .
+
+If others use FAST's file system, too, say how much of it the tier may have: --room 100GiB. Else it
+makes way when the file system is full, whoever has filled it.
 
 Before the end of a batch job of Slurm, or TIME, all is moved that waits, but with move=manual: as
 early as the slowest move so far makes it seem needed, and a minute more (in a short job a tenth of
@@ -137,6 +140,7 @@ Bytes of files that somebody else has changed meanwhile are not moved, but named
 FAST/rescue, with a note.
 {_STATUSES}"""
 
+_PERCENT_MAX = 100
 _WAITS_FOR = {
     "close": "waits until no program has it open for writing",
     "idle": "waits until nobody has written for some time (move=idle)",
@@ -156,6 +160,18 @@ _Fast = Annotated[Path, option("--fast", "FAST", "Fast storage's folder.", parse
 
 def _tiers() -> LocalTiers:
     return LocalTiers(real_world().libraries)
+
+
+def _room_of(size: str, high: int, low: int) -> TierRoom:
+    count = parse_bytes(size)
+    if count is None:
+        raise UsageError(f'cannot use --room "{size}" (it is no size). Say 100GiB, or 0 for all.')
+    if not low < high <= _PERCENT_MAX:
+        raise UsageError(
+            f"cannot use --low {low} and --high {high} (replicas make way above the high one, down "
+            "to the low one). Say --low 70 --high 90, for example."
+        )
+    return TierRoom(bytes=count, high=high, low=low)
 
 
 def _job_end() -> int:
@@ -187,6 +203,16 @@ def start(
             min=0,
         ),
     ] = None,
+    room: Annotated[
+        str,
+        option("--room", "SIZE", "What replicas may take of FAST; 0: all of its file system."),
+    ] = "0",
+    high: Annotated[
+        int, option("--high", "PERCENT", "Above that of the room, replicas make way …", min=1)
+    ] = 90,
+    low: Annotated[
+        int, option("--low", "PERCENT", "… until no more than that is used.", min=0)
+    ] = 70,
 ) -> None:
     """Starts a tier."""
     _tiers().start(
@@ -197,6 +223,7 @@ def start(
             is_shared=shared,
             wait_seconds=wait,
             job_end=_job_end() if end is None else end,
+            room=_room_of(room, high, low),
         )
     )
 
@@ -369,7 +396,9 @@ def _lines(found: TierStatus) -> Sequence[str]:
     return (
         f"{counted(found.replicas, 'replica')} of {human_bytes(found.bytes)}",
         f"waiting: {counted(found.waiting, 'file')} of {human_bytes(found.waiting_bytes)}",
-        f"since the start: {found.made} made, {found.filled} preloaded, {found.moved} moved "
+        f"since the start: {human_bytes(found.taken_bytes)} written by programs, "
+        f"{found.hits} of {counted(found.hits + found.misses, 'file')} read there",
+        f"and {found.made} made, {found.filled} preloaded, {found.moved} moved "
         f"({human_bytes(found.moved_bytes)}), {found.evicted} evicted, {found.given_up} given up, "
         f"{found.taken_over} taken over, "
         f"{found.rescued} rescued, {found.failed} moves failed and are tried again",

@@ -18,7 +18,15 @@ from forebay.common.files.decoding import decoded
 from forebay.common.files.servers import ending_with_parent, is_ready, start_mount
 from forebay.common.model.errors import SetupError, TierError
 from forebay.ports import LibraryFinder
-from forebay.tier.model import FileState, TierEnd, TierEnds, TierOrder, TierStart, TierStatus
+from forebay.tier.model import (
+    FileState,
+    TierEnd,
+    TierEnds,
+    TierOrder,
+    TierStart,
+    TierStatus,
+    TierTotals,
+)
 
 MOUNT_NAME = "forebay-mount"
 TOOL_NAME = "forebay-tier"
@@ -55,7 +63,8 @@ class LocalTiers:
             os.fchdir(before)
             os.close(before)
             for one in reversed(started):
-                ends.add(self.stop(one.folder))
+                totals = self._totals(one)
+                ends.add(TierEnd(messages=self.stop(one.folder).messages, totals=totals))
 
     def start(self, order: TierStart, *, prepare: Callable[[], object] | None = None) -> None:
         """Mounts over the folder, in a process that goes on; `prepare` is called in it. Raises
@@ -102,6 +111,13 @@ class LocalTiers:
                 "programs have files open). Run the command again."
             )
         return TierEnd(messages=tuple(messages_of(log)) if log else ())
+
+    def _totals(self, tier: TierStart) -> tuple[TierTotals, ...]:
+        try:
+            status = self.status(tier.folder)
+        except TierError:  # it has died: stop() says more
+            return ()
+        return (TierTotals(folder=tier.folder, fast=tier.fast, status=status),)
 
     def status(self, folder: Path) -> TierStatus:
         """The status of everything below the folder."""
@@ -156,7 +172,10 @@ class LocalTiers:
         place = ("--fast", str(order.fast.resolve()), "--policy", order.policy)
         wait = ("--wait", str(order.wait_seconds))
         end = ("--end", str(order.job_end)) if order.job_end > 0 else ()
-        return (str(self._program(MOUNT_NAME)), *place, *wait, *end, *shared, *private)
+        room: tuple[str, ...] = ("--high", str(order.room.high), "--low", str(order.room.low))
+        if order.room.bytes > 0:
+            room = ("--room", str(order.room.bytes), *room)
+        return (str(self._program(MOUNT_NAME)), *place, *wait, *end, *room, *shared, *private)
 
     def _program(self, name: str) -> Path:
         program = self._libraries.find().folder / name

@@ -20,7 +20,8 @@ class TierOrder(Enum):
 class TierStatus:
     """The contents of fast storage below a folder, and counts since the tier was started.
     `waiting` are files that the parallel file system lacks bytes of. `unfound` replicas of an
-    earlier tier are not counted yet."""
+    earlier tier are not counted yet. `taken_bytes` were written to fast storage by programs. Of the
+    files that they opened to read, `hits` had a replica, and `misses` had none."""
 
     replicas: int
     bytes: int
@@ -36,6 +37,9 @@ class TierStatus:
     taken_over: int
     given_up: int
     unfound: int
+    taken_bytes: int
+    hits: int
+    misses: int
 
 
 @frozen
@@ -61,12 +65,22 @@ class FileState:
 
 
 @frozen
+class TierRoom:
+    """Bytes that replicas may take (0: all of the file system, whoever uses it), and percentages of
+    that: above `high`, replicas make way, until no more than `low` is used."""
+
+    bytes: int = 0
+    high: int = 90
+    low: int = 70
+
+
+@frozen
 class TierStart:
     """A tier that is to be started: over `folder`, with replicas in `fast`. `policy` holds for
     folders that have none of their own. `is_shared`: other nodes have tiers over it, too;
     `wait_seconds` is how long an open waits for bytes of theirs without progress. `job_end` is when
     the batch job ends, in seconds since the epoch: all but what the user moves is moved before. 0:
-    never."""
+    never. `room` is the part of fast storage that it may have."""
 
     folder: Path
     fast: Path
@@ -75,6 +89,17 @@ class TierStart:
     is_shared: bool = False
     wait_seconds: int = 60
     job_end: int = 0
+    room: TierRoom = TierRoom()
+
+
+@frozen
+class TierTotals:
+    """A tier's folder and fast place, and its status just before it ended: what waited then was
+    moved at the end, but for what the messages of the end name."""
+
+    folder: Path
+    fast: Path
+    status: TierStatus
 
 
 @frozen
@@ -82,6 +107,7 @@ class TierEnd:
     """How tiers ended: what their mounts said about files that are not where they should be."""
 
     messages: tuple[str, ...] = ()
+    totals: tuple[TierTotals, ...] = ()
 
     @property
     def lacks_files(self) -> bool:
@@ -94,11 +120,13 @@ class TierEnds:
 
     def __init__(self) -> None:
         self._messages: list[str] = []
+        self._totals: list[TierTotals] = []
 
     def add(self, end: TierEnd) -> None:
         """One more has ended."""
         self._messages += end.messages
+        self._totals += end.totals
 
     def together(self) -> TierEnd:
         """As if it had been one."""
-        return TierEnd(messages=tuple(self._messages))
+        return TierEnd(messages=tuple(self._messages), totals=tuple(self._totals))

@@ -1,6 +1,6 @@
 // forebay-mount [--socket PATH] [--allow-other] [--captured] [--private | --within PROCESS]
 //               [--timeout SECONDS] [--fast FOLDER [--policy WORDS] [--wait SECONDS] [--end TIME]
-//               [--shared] [--leave]] DIRECTORY
+//               [--room BYTES] [--high PERCENT] [--low PERCENT] [--shared] [--leave]] DIRECTORY
 // forebay-mount --enter PROCESS FOLDER COMMAND...
 //
 // A FUSE mount over a directory. The kernel sends programs' calls on the directory to this process,
@@ -16,9 +16,11 @@
 // With --fast, files have replicas in FOLDER (tier/live); WORDS are the policy of folders that have
 // none of their own ("write"). Where a tier of another node has newer bytes of a file, its open
 // waits for SECONDS (60) without progress, and fails then. TIME is when the batch job ends, in
-// seconds since the epoch: all that no user keeps is moved before. --shared: other nodes change
-// files below DIRECTORY, so that the kernel remembers neither names nor attributes. At the end what
-// is not moved yet is moved, or left with --leave.
+// seconds since the epoch: all that no user keeps is moved before. Replicas take no more than BYTES
+// (all of FOLDER's file system), and make way above PERCENT of that (90), until no more than
+// PERCENT is used (70). --shared: other nodes change files below DIRECTORY, so that the kernel
+// remembers neither names nor attributes. At the end what is not moved yet is moved, or left with
+// --leave.
 //
 // Exit status: 0 it was unmounted, 1 it could not be mounted, 2 wrong arguments, 3 it was
 // unmounted, but files could not be moved from fast storage. The second form has the command's, 126
@@ -57,6 +59,7 @@ constexpr int unmounted = 0;
 constexpr int not_mounted = 1;
 constexpr int wrong_arguments = 2;
 constexpr int not_moved = 3;
+constexpr std::int64_t percent_max = 100;
 constexpr std::int64_t end_max = 9'000'000'000;  // seconds since the epoch
 
 int fail(const forebay::Error& error, int status) {
@@ -82,6 +85,28 @@ Number number_of(std::string_view text) {
                                                                     : 0;
 }
 
+// An option of a tier that has a value; false: it is none.
+bool take_tier_option(std::string_view word, const char* value, MountOptions& options) {
+    if (word == "--fast") {
+        options.fast = value;
+    } else if (word == "--policy") {
+        options.tier_policy = value;
+    } else if (word == "--wait") {
+        options.tier_wait = std::chrono::seconds{number_of(value)};
+    } else if (word == "--end") {
+        options.tier_end = std::chrono::seconds{std::min(number_of<std::int64_t>(value), end_max)};
+    } else if (word == "--room") {
+        options.tier_room = number_of<std::int64_t>(value);
+    } else if (word == "--high") {
+        options.tier_high = std::min(number_of<std::int64_t>(value), percent_max);
+    } else if (word == "--low") {
+        options.tier_low = std::min(number_of<std::int64_t>(value), percent_max);
+    } else {
+        return false;
+    }
+    return true;
+}
+
 std::optional<MountCommand> command_of(std::span<char* const> words) {
     MountCommand command;
     MountOptions& options = command.options;
@@ -95,17 +120,10 @@ std::optional<MountCommand> command_of(std::span<char* const> words) {
             command.is_private = true;
         } else if (word == "--timeout" && i + 1 < words.size()) {
             command.stopped_max = std::chrono::seconds{std::max(number_of(words[++i]), 1)};
-        } else if (word == "--fast" && i + 1 < words.size()) {
-            options.fast = words[++i];
-        } else if (word == "--policy" && i + 1 < words.size()) {
-            options.tier_policy = words[++i];
-        } else if (word == "--wait" && i + 1 < words.size()) {
-            options.tier_wait = std::chrono::seconds{number_of(words[++i])};
-        } else if (word == "--end" && i + 1 < words.size()) {
-            options.tier_end =
-                std::chrono::seconds{std::min(number_of<std::int64_t>(words[++i]), end_max)};
         } else if (word == "--shared") {
             options.tier_shared = true;
+        } else if (i + 1 < words.size() && take_tier_option(word, words[i + 1], options)) {
+            ++i;
         } else if (word == "--leave") {
             command.leaves = true;
         } else if (word == "--within" && i + 1 < words.size()) {
@@ -178,7 +196,8 @@ int run(std::span<char* const> words) {
         std::fputs(
             "forebay-mount: cannot use these arguments (it takes [--socket PATH] [--allow-other] "
             "[--captured] [--private | --within PROCESS] [--timeout SECONDS] [--fast FOLDER "
-            "[--policy WORDS] [--wait SECONDS] [--end TIME] [--shared] [--leave]] and the absolute "
+            "[--policy WORDS] [--wait SECONDS] [--end TIME] [--room BYTES] [--high PERCENT] "
+            "[--low PERCENT] [--shared] [--leave]] and the absolute "
             "path of a "
             "directory). Give these.\n",
             stderr);

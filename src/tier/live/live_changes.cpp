@@ -76,6 +76,9 @@ LiveTier::FileLock LiveTier::lock_for_write(LiveFile& file) const {
 }
 
 int LiveTier::promise_length(LiveFile& file, FileLock& lock, std::int64_t bytes) {
+    if (bytes > file.listed_bytes && !fits_in_own_room(file, bytes - file.listed_bytes)) {
+        return give_up(file, lock);
+    }
     if (bytes <= file.listed_bytes || has_room_below(bytes - file.listed_bytes)) {
         return 0;
     }
@@ -104,6 +107,7 @@ FastResult LiveTier::write(LiveFile& file, const FastWrite& order) {
         const std::int64_t moved = write_some(file.open->descriptor, rest);
         if (moved > 0) {
             done.bytes += moved;
+            taken_bytes_.fetch_add(moved, std::memory_order_relaxed);
         } else if (is_lack_of_room(static_cast<int>(-moved)) && !made_room) {
             made_room = true;
             announce_waiting();

@@ -240,11 +240,13 @@ std::string LiveTier::describe_all(const std::string& path) {
     return fmt::format(
         R"({{"schema":"forebay.tier.status/1","fast":"{:016x}","replicas":{},"bytes":{},)"
         R"("waiting":{},"waiting_bytes":{},"made":{},"filled":{},"moved":{},"moved_bytes":{},)"
-        R"("evicted":{},"rescued":{},"failed":{},"taken_over":{},"given_up":{},"unfound":{}}})",
+        R"("evicted":{},"rescued":{},"failed":{},"taken_over":{},"given_up":{},"unfound":{},)"
+        R"("taken_bytes":{},"hits":{},"misses":{}}})",
         fast_->owner(), all.replicas, all.bytes, all.waiting, all.waiting_bytes, counts_.made,
         counts_.filled, counts_.moved, counts_.moved_bytes, counts_.evicted, counts_.rescued,
         counts_.failed, counts_.taken_over, counts_.given_up,
-        unfound_.load(std::memory_order_relaxed));
+        unfound_.load(std::memory_order_relaxed), taken_bytes_.load(std::memory_order_relaxed),
+        counts_.hits, counts_.misses);
 }
 
 }  // namespace forebay::tier

@@ -1,6 +1,7 @@
 // Room in fast storage: which files are let in, and which replicas make way.
 #include "tier/live/live_tier.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <sys/statvfs.h>
 
@@ -24,7 +25,17 @@ LiveTier::PlaceRoom LiveTier::room() const {
     }
     const auto unit = static_cast<std::int64_t>(system.f_frsize);
     const auto capacity = static_cast<std::int64_t>(system.f_blocks) * unit;
-    return {capacity, capacity - static_cast<std::int64_t>(system.f_bavail) * unit};
+    const std::int64_t free = static_cast<std::int64_t>(system.f_bavail) * unit;
+    if (room_bytes_ == 0) {
+        return {capacity, capacity - free, high_part_, low_part_};
+    }
+    const std::int64_t own = list_.bytes();
+    return {std::min(room_bytes_, own + free), own, high_part_, low_part_};
+}
+
+bool LiveTier::fits_in_own_room(const LiveFile& file, std::int64_t more) {
+    const auto fits = [&] { return room_bytes_ == 0 || list_.bytes() + more <= room_bytes_; };
+    return fits() || (give_room(file) && fits());
 }
 
 bool LiveTier::is_admitted(const LiveFile& file, TieredUse use, std::int64_t promised) {

@@ -74,6 +74,9 @@ Result<std::unique_ptr<LiveTier>> LiveTier::start(const LiveOptions& options) {
                                                 std::move(*policies)}};
     tier->peer_wait_ns_ = options.peer_wait_ns;
     tier->look_ns_ = options.look_ns;
+    tier->room_bytes_ = options.room_bytes;
+    tier->high_part_ = options.high_part;
+    tier->low_part_ = options.low_part;
     tier->deadline_ = tier->deadline_of(options.end_ns, tier->calendar_.now_ns());
     static_cast<void>(tier->job_ends());
     tier->before_waiting_ = options.before_waiting;
@@ -181,6 +184,9 @@ int LiveTier::open(const TieredOpening& opening, std::shared_ptr<LiveFile>& open
     }
     if (opening.writes) {
         leave_room_to_others(*file);
+    } else {
+        const std::lock_guard lock{mutex_};
+        ++(file->descriptor() >= 0 ? counts_.hits : counts_.misses);
     }
     opened = std::move(file);
     return 0;

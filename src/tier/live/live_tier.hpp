@@ -44,6 +44,11 @@ struct LiveOptions {
     std::string fast;       // the folder of replicas, the user's own
     std::string global;     // the folder of the parallel file system
     FolderPolicy policy{};  // of folders below that have none of their own
+    // Bytes of fast storage that replicas may take; 0: all of its file system, whoever uses it.
+    std::int64_t room_bytes = 0;
+    // Percentages of the room: above high_part, replicas are moved and evicted; down to low_part.
+    std::int64_t high_part = 90;
+    std::int64_t low_part = 70;
     // When the batch job ends (CLOCK_REALTIME); 0: never. All but what a user moves is moved before
     // that, and new files are not taken when there is no time left to move them.
     std::int64_t end_ns = 0;
@@ -89,6 +94,8 @@ struct LiveCounts {
     std::int64_t moved = 0;
     std::int64_t moved_bytes = 0;
     std::int64_t evicted = 0;
+    std::int64_t hits = 0;    // files that were opened to be read, and had a replica
+    std::int64_t misses = 0;  // … and had none
     std::int64_t rescued = 0;
     std::int64_t failed = 0;      // moves that are tried again
     std::int64_t taken_over = 0;  // files that were moved for tiers of other nodes that have died
@@ -195,10 +202,13 @@ private:
     struct PlaceRoom {
         std::int64_t capacity = 0;  // bytes, as all numbers here
         std::int64_t used = 0;
-        [[nodiscard]] std::int64_t high() const noexcept { return capacity / 10 * 9; }
-        [[nodiscard]] std::int64_t low() const noexcept { return capacity / 10 * 7; }
+        std::int64_t high_part = 90;  // percent
+        std::int64_t low_part = 70;
+        [[nodiscard]] std::int64_t high() const noexcept { return capacity / 100 * high_part; }
+        [[nodiscard]] std::int64_t low() const noexcept { return capacity / 100 * low_part; }
     };
-    // The room in the fast place. It is asked for by a descriptor, not by a path.
+    // The room in the fast place. It is asked for by a descriptor, not by a path. If the tier has a
+    // room of its own, only its own replicas count.
     [[nodiscard]] PlaceRoom room() const;
     // Whether the parallel file system can take what waits, and so many bytes more. What waits has
     // a right to that room: before a file goes on there, for lack of it, the others are moved.
@@ -270,6 +280,9 @@ private:
     // The parallel file system can take a file that gets so long; else it is given up. An errno or
     // 0; afterwards, the replica may be gone.
     [[nodiscard]] int promise_length(LiveFile& file, FileLock& lock, std::int64_t bytes);
+    // Whether the tier's own room has place for so many bytes more, if need be when others are
+    // evicted.
+    [[nodiscard]] bool fits_in_own_room(const LiveFile& file, std::int64_t more);
     // `promised`: bytes of fast storage that other files will take.
     [[nodiscard]] bool is_admitted(const LiveFile& file, TieredUse use, std::int64_t promised);
     void evict_file(LiveFile& file);
@@ -359,11 +372,15 @@ private:
     PeerPlaces peers_;
     std::int64_t peer_wait_ns_ = 0;
     std::int64_t look_ns_ = 0;
+    std::int64_t room_bytes_ = 0;
+    std::int64_t high_part_ = 0;
+    std::int64_t low_part_ = 0;
     std::function<void()> before_waiting_{};
     std::function<void(int)> waits_for_peer_{};
     adapters::SteadyClock clock_;
     adapters::CalendarClock calendar_;
     std::atomic<bool> leaves_ = false;
+    std::atomic<std::int64_t> taken_bytes_ = 0;  // that programs wrote to replicas
     std::atomic<bool> deadline_passed_ = false;
 
     std::shared_mutex names_;

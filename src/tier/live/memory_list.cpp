@@ -84,6 +84,7 @@ MemoryReplicaList::FolderRow& MemoryReplicaList::folder_at(std::string_view path
 
 void MemoryReplicaList::count(const Entry& entry, std::int64_t sign) {
     add(entry.folder->second.sums, entry.state, entry.bytes, sign);
+    bytes_.fetch_add(sign * entry.bytes, std::memory_order_relaxed);
     if (waits(entry.state)) {
         waiting_bytes_.fetch_add(sign * entry.bytes, std::memory_order_relaxed);
     }
@@ -454,6 +455,7 @@ Result<void> MemoryReplicaList::replace(const std::function<Result<void>()>& fil
         changed_.insert(waiting_.begin(), waiting_.end());
         waiting_.clear();
         waiting_bytes_.store(0, std::memory_order_relaxed);
+        bytes_.store(0, std::memory_order_relaxed);
         folders_.clear();
         aside_.clear();
         new_folders_ = 0;

@@ -57,6 +57,10 @@ public:
     [[nodiscard]] std::int64_t waiting_bytes() const noexcept {
         return waiting_bytes_.load(std::memory_order_relaxed);
     }
+    // The bytes of all replicas, at no cost.
+    [[nodiscard]] std::int64_t bytes() const noexcept {
+        return bytes_.load(std::memory_order_relaxed);
+    }
     // Those that have begun or ceased to lack bytes, or lack others, since the last call, and those
     // that were marked since then. Takes time for these only.
     [[nodiscard]] std::vector<ReplicaName> take_changed();
@@ -137,6 +141,7 @@ private:
     std::unordered_map<ReplicaName, Entry, NameHash> replicas_;
     std::set<ReplicaName> waiting_;
     std::atomic<std::int64_t> waiting_bytes_ = 0;
+    std::atomic<std::int64_t> bytes_ = 0;
     std::unordered_set<ReplicaName, NameHash> changed_;  // of those that wait, or have waited
     std::map<std::string, Folder, std::less<>> folders_;
     IndexedHeap<FolderRow, ByColdest> coldest_folders_;

@@ -13,6 +13,7 @@ from forebay.common.report.output import plain
 from forebay.common.report.text_table import aligned
 from forebay.pool.report.text import outcome_as_json, outcome_lines, outcome_verdict
 from forebay.run.use_case.run_report import RunReport
+from forebay.tier.model import TierTotals
 
 FILES_SHOWN_MAX = 20
 ERRORS_SHOWN_MAX = 5
@@ -48,6 +49,10 @@ def as_json(report: RunReport) -> Any:
         "files": files,
         "io_ranks": plain(report.worlds),
         "pool": outcome_as_json(report.pool, seconds=report.seconds, status=report.status),
+        "tiers": [
+            {"folder": str(one.folder), "fast": str(one.fast), **plain(one.status)}
+            for one in report.tiers
+        ],
         "warnings": list(report.warnings),
         "nothing_recorded": list(report.reasons),
     }
@@ -87,6 +92,8 @@ def _lines(report: RunReport, told: Sequence[str], *, with_legend: bool) -> Iter
         yield from outcome_lines(
             report.pool, is_empty=bool(report.reasons), with_legend=with_legend
         )
+    for tier in report.tiers:
+        yield _tier_line(tier)
     if report.record is not None:
         yield _record_line(report, report.record)
     for warning in (warning for warning in report.warnings if warning not in told):
@@ -100,6 +107,17 @@ def _first_words(report: RunReport) -> str:
         return facts
     verdict = outcome_verdict(report.pool, seconds=report.seconds, status=report.status)
     return f"{verdict} ({facts})"
+
+
+def _tier_line(tier: TierTotals) -> str:
+    found = tier.status
+    moved = f"{counted(found.moved, 'file')} moved ({human_bytes(found.moved_bytes)})"
+    left = f"{found.waiting} left for the end ({human_bytes(found.waiting_bytes)})"
+    hits = f"{found.hits} of {counted(found.hits + found.misses, 'file')} read there"
+    return (
+        f"tier of {printable_name(str(tier.folder))}: {human_bytes(found.taken_bytes)} written to "
+        f"fast storage; {moved}, {left}, {found.evicted} evicted; {hits}"
+    )
 
 
 def _record_line(report: RunReport, record: Path) -> str:

@@ -27,6 +27,7 @@ from forebay.ports import CutWorld, Finished, RunWorld
 from forebay.run.use_case.empty_pool import Traces, is_empty, reasons_for_an_empty_pool
 from forebay.run.use_case.pool_warnings import BATCH_VARIABLES, HOST_OPTIONS
 from forebay.run.use_case.run_plan import RunPlan
+from forebay.tier.model import TierTotals
 
 _NO_IO_RANKS = (
     "there were no I/O ranks (no program has called MPI_Init where Forebay was loaded, or it said "
@@ -52,6 +53,7 @@ class RunReport:
     """The MPI worlds that had I/O ranks."""
     told: tuple[str, ...] = ()
     """Those of the warnings that the user was told when the program was started."""
+    tiers: tuple[TierTotals, ...] = ()
 
 
 def reported(

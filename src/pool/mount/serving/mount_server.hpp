@@ -42,6 +42,9 @@ struct MountOptions {
     std::string tier_policy = "write";   // of folders that have none of their own
     std::chrono::seconds tier_wait{60};  // for bytes that are in fast storage of another node
     std::chrono::seconds tier_end{0};    // of the batch job, since the epoch; 0: it has none
+    std::int64_t tier_room = 0;          // bytes of fast storage; 0: all of its file system
+    std::int64_t tier_high = 90;         // percent of that, above which replicas make way …
+    std::int64_t tier_low = 70;          // … until no more is used
     bool tier_shared = false;            // other nodes change files, too: nothing is remembered
 };
 
