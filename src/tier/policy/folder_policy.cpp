@@ -2,7 +2,6 @@
 #include "tier/policy/folder_policy.hpp"
 
 #include "foundation/base/byte_size.hpp"
-#include "foundation/base/folder_path.hpp"
 
 #include <algorithm>
 #include <array>
@@ -251,15 +250,6 @@ Result<std::int64_t> parse_span(std::string_view text) {
                                     text)});
     }
     return count * found->seconds * second_ns;
-}
-
-FolderPolicy policy_for(std::span<const PlacedPolicy> policies, std::string_view file) {
-    const PlacedPolicy* best = nullptr;
-    for (const PlacedPolicy& one : policies) {
-        const bool nearer = best == nullptr || one.path.size() >= best->path.size();
-        best = nearer && FolderPath{one.path}.name_of(file) ? &one : best;
-    }
-    return best == nullptr ? FolderPolicy{} : best->policy;
 }
 
 }  // namespace forebay::tier

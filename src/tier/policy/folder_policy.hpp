@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,18 +64,5 @@ struct FolderPolicy {
 
 // A span of time as users write it: a number and s, min, h or d; in nanoseconds, above 0.
 [[nodiscard]] Result<std::int64_t> parse_span(std::string_view text);
-
-// A policy that holds for the files below a folder.
-struct PlacedPolicy {
-    std::string path{};  // absolute, without a trailing slash
-    FolderPolicy policy{};
-    bool operator==(const PlacedPolicy&) const = default;
-};
-
-// The policy for a file: that of the nearest folder above it. Of two for one folder the later one
-// counts: those of the job come after those of attributes. A file below none has FolderPolicy{},
-// which is "off".
-[[nodiscard]] FolderPolicy policy_for(std::span<const PlacedPolicy> policies,
-                                      std::string_view file);
 
 }  // namespace forebay::tier

@@ -1,7 +1,6 @@
-// Tests the grammar of policies, patterns and spans, and which folder's policy holds.
+// Tests the grammar of policies, patterns and spans.
 #include "tier/policy/folder_policy.hpp"
 
-#include <array>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 #include <string>
@@ -145,27 +144,6 @@ TEST(Spans, HaveAUnit) {
          {"", "s", "3", "3m", "-1s", "0s", "36501d", "9999999999999999999s", "1 s"}) {
         EXPECT_FALSE(parse_span(text)) << text;
     }
-}
-
-TEST(PlacedPolicies, TheNearestFolderCounts) {
-    const FolderPolicy writes{.write = true};
-    const FolderPolicy reads{.preload = true};
-    const std::array policies{PlacedPolicy{"/s/me", writes}, PlacedPolicy{"/s/me/in", reads},
-                              PlacedPolicy{"/s/me/no", FolderPolicy{}}};
-    EXPECT_EQ(policy_for(policies, "/s/me/x"), writes);
-    EXPECT_EQ(policy_for(policies, "/s/me/in/deep/x"), reads);
-    EXPECT_EQ(policy_for(policies, "/s/me/no/x"), FolderPolicy{});
-    EXPECT_EQ(policy_for(policies, "/s/me/input"), writes) << "a name that begins alike";
-    EXPECT_EQ(policy_for(policies, "/s/mean"), FolderPolicy{});
-    EXPECT_EQ(policy_for(policies, "/s/me"), FolderPolicy{}) << "the folder is no file";
-}
-
-TEST(PlacedPolicies, TheJobsComeAfterThoseOfAttributes) {
-    const FolderPolicy writes{.write = true};
-    const std::array policies{PlacedPolicy{"/", FolderPolicy{.preload = true}},
-                              PlacedPolicy{"/s", FolderPolicy{}}, PlacedPolicy{"/s", writes}};
-    EXPECT_EQ(policy_for(policies, "/s/x"), writes);
-    EXPECT_TRUE(policy_for(policies, "/x").preload);
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include "foundation/kernel/calls.hpp"
 #include "foundation/kernel/descriptor_names.hpp"
 #include "foundation/kernel/folder_calls.hpp"
-#include "storage/posix/attributes.hpp"
 #include "tier/posix/tiered_file.hpp"
 
 #include <cerrno>
@@ -110,12 +109,6 @@ Result<std::unique_ptr<TieredFile>> GlobalFolder::open(const std::string& path,
                        : failure(std::move(named.error()));
     }
     return named->name == name ? std::move(named->file) : nullptr;
-}
-
-layout::LayoutChange GlobalFolder::place_empty_file(const std::string& path,
-                                                    const layout::WantedLayout& wanted) {
-    adapters::PosixAttributes attributes;
-    return layout::set_layout(attributes, path, wanted);
 }
 
 }  // namespace forebay::tier

@@ -5,7 +5,6 @@
 #include "foundation/base/own_fd.hpp"
 #include "foundation/base/result.hpp"
 #include "foundation/ports/attributes.hpp"
-#include "storage/layout/files/files.hpp"
 #include "tier/mover/ports.hpp"
 #include "tier/posix/record_store.hpp"
 
@@ -56,11 +55,6 @@ public:
     // The last name of a file is gone. A record beside it would be taken for that of the next file
     // with its number.
     void forget(const ReplicaName& name);
-
-    // Gives an empty file a layout, before anything opens it for writing: Lustre keeps the layout
-    // that a file has when its first byte is written. Reads it back; see layout::complaint().
-    [[nodiscard]] static layout::LayoutChange place_empty_file(const std::string& path,
-                                                               const layout::WantedLayout& wanted);
 
 private:
     GlobalFolder(OwnFd folder, std::string path);
