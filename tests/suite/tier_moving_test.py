@@ -9,12 +9,14 @@ import os
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from suite import mounted as mo
+from suite.command import FOREBAY, environment
 from suite.file_systems import served_file_system, until
 from suite.ordinary_user import IS_ROOT
 from suite.tiers import (
@@ -148,6 +150,35 @@ def test_the_parallel_file_system_hangs_in_the_middle_of_a_move() -> None:
         stop(mount)
         for one, content in ((moved, OURS), (written, THEIRS * 2)):
             ensure(one.read_bytes() == content, f"{one.name} has other bytes")
+
+
+def test_files_are_preloaded_several_at_a_time_while_a_program_goes_on() -> None:
+    """One at a time, the reads alone would take as long as all their latencies together."""
+    latency, count = 0.2, 40
+    with new_tier() as made:
+        served = made.root / "served"
+        served.mkdir()
+        slow = (str(int(latency * 1e6)), str(1 << 30))
+        with served_file_system(served, "slow_fs.c", *slow) as (below, _):
+            tier = Tier(folder=below / "me", fast=made.fast, root=made.root)
+            (served / "backing" / "me" / "in").mkdir(parents=True)
+            for one in range(count):
+                (served / "backing" / "me" / "in" / f"{one}").write_bytes(THEIRS)
+            (served / "backing" / "me" / "other").write_bytes(THEIRS)
+            with tier.started("write") as mount:
+                preload = subprocess.Popen(
+                    [*FOREBAY, "tier", "preload", str(tier.folder / "in")], env=environment()
+                )
+                filled = until(lambda: status_of(tier.folder)["filled"] > 0, 60)
+                ensure(filled, "nothing is preloaded")
+                began = time.monotonic()
+                ensure((tier.folder / "other").read_bytes() == THEIRS, "another file")
+                ensure(preload.poll() is None, "it waited for all of them")
+                ensure(preload.wait(mo.SECONDS_MAX) == 0, "it has failed")
+                seconds = time.monotonic() - began
+                ensure(status_of(tier.folder)["filled"] == count, f"{status_of(tier.folder)}")
+                stop(mount)
+            ensure(seconds < latency * count, f"it took {seconds:.1f} s")
 
 
 def test_the_mount_is_taken_away_in_the_middle_of_a_move() -> None:

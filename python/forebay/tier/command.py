@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -101,7 +102,9 @@ Examples:
   forebay tier policy set /scratch/me/input preload live=7d
   forebay tier policy set /scratch/me/logs off
 {_STATUSES}"""
-PRELOAD_HELP = f"""Copy files to fast storage, and return when they are there.
+PRELOAD_HELP = f"""Copy files to fast storage, eight at a time, and return when they are there.
+
+Programs go on meanwhile; one that opens a file that is being copied waits for this file only.
 
 With --fast and --dir it fills fast storage before a tier is started over DIR with it: in a job that
 only copies, say. Then no tier may have FAST meanwhile.
@@ -141,6 +144,7 @@ FAST/rescue, with a note.
 {_STATUSES}"""
 
 _PERCENT_MAX = 100
+_FILLS_AT_A_TIME = 8
 _WAITS_FOR = {
     "close": "waits until no program has it open for writing",
     "idle": "waits until nobody has written for some time (move=idle)",
@@ -295,7 +299,7 @@ def preload(
     """Copies files to fast storage."""
     files = _files_below(paths)
     if fast is None and folder is None:
-        _give(files, TierOrder.FILL)
+        _give(files, TierOrder.FILL, at_a_time=_FILLS_AT_A_TIME)
     elif fast is None or folder is None:
         raise UsageError("cannot use one of --fast and --dir alone. Say both.")
     else:
@@ -359,15 +363,19 @@ def attach(app: typer.Typer) -> None:
     app.add_typer(group, name="tier", short_help=SHORT_HELP)
 
 
-def _give(paths: Sequence[Path], order: TierOrder) -> None:
+def _give(paths: Sequence[Path], order: TierOrder, *, at_a_time: int = 1) -> None:
     """Carries an order out for all paths, also behind one that fails."""
     tiers = _tiers()
-    failed: list[TierError] = []
-    for path in paths:
+
+    def give(path: Path) -> Optional[TierError]:
         try:
             tiers.give(path, order)
         except TierError as error:
-            failed.append(error)
+            return error
+        return None
+
+    with ThreadPoolExecutor(at_a_time) as threads:
+        failed = [error for error in threads.map(give, paths) if error is not None]
     if failed:
         raise TierError(" ".join(str(error) for error in failed))
 

@@ -6,6 +6,7 @@
 #include "foundation/base/report.hpp"
 #include "foundation/kernel/calls.hpp"
 #include "storage/transfer/gate.hpp"
+#include "tier/live/long_wait.hpp"
 #include "tier/policy/peer_wait.hpp"
 #include "tier/posix/tiered_file.hpp"
 
@@ -25,29 +26,6 @@ constexpr auto peer_look_every = std::chrono::milliseconds{50};
 constexpr auto hear_every = std::chrono::milliseconds{100};
 
 void report(const std::string& message) { forebay::report("forebay-mount", message); }
-
-// Announces once that this thread waits, and at the end that it does not any more.
-class LongWait {
-public:
-    explicit LongWait(const std::function<void(int)>& announce) : announce_{announce} {}
-    LongWait(const LongWait&) = delete;
-    LongWait& operator=(const LongWait&) = delete;
-    ~LongWait() {
-        if (begun_) {
-            announce_(-1);
-        }
-    }
-    void begin() {
-        if (!begun_ && announce_) {
-            begun_ = true;
-            announce_(1);
-        }
-    }
-
-private:
-    const std::function<void(int)>& announce_;
-    bool begun_ = false;
-};
 
 }  // namespace
 

@@ -4,6 +4,7 @@
 
 #include "foundation/base/folder_path.hpp"
 #include "foundation/base/report.hpp"
+#include "tier/live/long_wait.hpp"
 #include "tier/posix/tiered_file.hpp"
 
 #include <algorithm>
@@ -334,6 +335,8 @@ int LiveTier::fill_now(int fd, const std::string& path) {
     if (!name) {
         return EIO;
     }
+    LongWait wait{waits_for_peer_};
+    wait.begin();  // several may be filled at a time, and programs go on meanwhile
     see(*name);
     const std::shared_ptr<LiveFile> file = take(*name, false);
     int error = 0;
