@@ -183,11 +183,11 @@ def test_files_are_preloaded_several_at_a_time_while_a_program_goes_on() -> None
 
 def test_the_mount_is_taken_away_in_the_middle_of_a_move() -> None:
     """By `umount`: the process ends when all is moved."""
-    with _slow_folder() as (tier, _), tier.started("write") as mount:
+    with _slow_folder() as (tier, _), tier.started("write move=job") as mount:
         (tier.folder / "x").write_bytes(OURS)
         (tier.folder / "y").write_bytes(THEIRS)
-        ensure(state_of(tier.folder / "x") != "clean", "it is moved already")
-        subprocess.run(["umount", tier.folder], check=True)
+        with _being_moved(tier.folder / "x"):
+            subprocess.run(["umount", "-l", tier.folder], check=True)
         _, said = mount.process.communicate(timeout=mo.SECONDS_MAX)
         ensure(mount.process.returncode == 0, said)
         ensure((tier.folder / "x").read_bytes() == OURS, "bytes are missing")

@@ -199,7 +199,7 @@ int LiveTier::after_failed_call(LiveFile& file, int fd, int error) {
         note_unreadable(file, error);
         return EIO;
     }
-    std::fprintf(stderr, "forebay-mount: %s is read from the parallel file system from now on.\n",
+    std::fprintf(stderr, "forebay-mount: %s The file itself is read from now on.\n",
                  system_error(error, "read the replica of " + file.path).message.c_str());
     evict_file(file);
     return 0;

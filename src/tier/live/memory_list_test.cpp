@@ -73,6 +73,21 @@ TEST(MemoryReplicaList, FindsFilesFoldersAndWhatIsBelow) {
     EXPECT_EQ(list.folders(), (Paths{"/s", "/s/b/d", "/t"})) << "none of those that are empty";
 }
 
+TEST(MemoryReplicaList, KnowsHowMuchThereIsAndHowMuchWaits) {
+    MemoryReplicaList list;
+    ASSERT_TRUE(list.put(row(1, "/s/a", ReplicaState::dirty, 10)));
+    ASSERT_TRUE(list.put(row(2, "/s/b", ReplicaState::clean, 20)));
+    EXPECT_EQ(list.bytes(), 30);
+    EXPECT_EQ(list.waiting_bytes(), 10);
+    ASSERT_TRUE(list.put(row(1, "/t/a", ReplicaState::dirty, 15)));
+    EXPECT_EQ(list.waiting_bytes(), 15) << "it has grown, and was renamed";
+    ASSERT_TRUE(list.put(row(1, "/t/a", ReplicaState::clean, 15)));
+    EXPECT_EQ(list.bytes(), 35);
+    EXPECT_EQ(list.waiting_bytes(), 0);
+    ASSERT_TRUE(list.remove({1, 1}));
+    EXPECT_EQ(list.bytes(), 20);
+}
+
 TEST(MemoryReplicaList, TellsOfEachFolderOnceWhileItHasReplicas) {
     MemoryReplicaList list;
     ASSERT_TRUE(list.put(row(1, "/s/a")));

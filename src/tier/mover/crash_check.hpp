@@ -175,6 +175,7 @@ private:
 // Hooks by which a test interferes with one side of the world, and the faults of that side.
 struct SideHooks {
     std::function<void()> before{};  // each step that changes something
+    std::function<void()> reads{};   // bytes are being read
     int write_error = 0;             // of the next writes
     std::int64_t writes_left = -1;   // until write_error; negative: no error
     std::vector<Extent> written{};   // all requests
@@ -325,6 +326,9 @@ private:
         return end_change(cut);
     }
     Length read(const ports::Piece& piece) {
+        if (hooks_.reads) {
+            hooks_.reads();
+        }
         const Contents& bytes = inode_->now.bytes;
         const std::int64_t at = piece.at.bytes();
         const std::int64_t most =

@@ -181,6 +181,27 @@ TEST_F(Moving, AChangeOfOthersMeanwhileEndsItBeforeTheNextBytes) {
     EXPECT_EQ(record().state, ReplicaState::moving) << "the caller rescues it";
 }
 
+TEST_F(Moving, AChangeOfOthersWhileTheReplicaIsReadIsNotOverwritten) {
+    places_.fast_hooks.reads = [this] {
+        places_.fast_hooks.reads = {};
+        clock_.pass(1'000'000'000);
+        file().write(0, filled(20, 9), clock_.file_time());
+    };
+    ASSERT_EQ(move(), MoveEnd::changed_outside);
+    EXPECT_EQ(file().now.bytes, filled(20, 9));
+    EXPECT_TRUE(places_.global_hooks.written.empty());
+}
+
+TEST_F(Moving, BytesOfOthersBehindTheEndAreNotCutOff) {
+    after_writes(1, [this] {
+        clock_.pass(1'000'000'000);
+        file().write(1500, filled(20, 9), clock_.file_time());
+    });
+    ASSERT_EQ(move(), MoveEnd::changed_outside);
+    ASSERT_EQ(file().now.bytes.size(), 1520U);
+    EXPECT_EQ(file().now.bytes[1500], std::byte{9});
+}
+
 TEST_F(Moving, ChmodMeanwhileIsNoChange) {
     after_writes(2, [this] { file().touch(file().now.modified_ns, clock_.file_time()); });
     ASSERT_EQ(move(), MoveEnd::moved);
