@@ -7,7 +7,6 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from forebay.common.files.batch_job import is_job_of_one_node
 from forebay.common.model.errors import SettingsError, UsageError
 from forebay.common.model.frozen import frozen
 from forebay.common.model.known_launchers import Flavour
