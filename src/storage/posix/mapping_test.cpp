@@ -1,7 +1,7 @@
 // Mappings are zero, shared and can be given back.
 #include "storage/posix/mapping.hpp"
 
-#include "foundation/base/test_time.hpp"
+#include "storage/posix/forked_check.hpp"
 #include "storage/posix/futex.hpp"
 
 #include <algorithm>
@@ -9,7 +9,6 @@
 #include <limits>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace forebay::adapters {
@@ -52,20 +51,16 @@ TEST(Futex, WakesAnotherProcess) {
     const auto made = MemoryMapping::anonymous(4096);
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): zero is a valid Word
     auto& word = *reinterpret_cast<ports::Word*>(made->bytes().data());
-    const pid_t child = ::fork();
-    if (child == 0) {
-        ::alarm(test_seconds(100));
+    const pid_t child = forked([&] {
         while (word.load(std::memory_order_acquire) == 0) {
             futex_wait(word, 0);
         }
-        ::_exit(0);
-    }
+        return 0;
+    });
     futex_wait_for(word, 0, std::chrono::milliseconds{1});
     word.store(1, std::memory_order_release);
     futex_wake(word);
-    int status = -1;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+    EXPECT_EQ(status_of(child), 0);
 }
 
 }  // namespace

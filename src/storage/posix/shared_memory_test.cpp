@@ -1,7 +1,7 @@
 // Another process finds the shared memory, and only the right one.
 #include "storage/posix/shared_memory.hpp"
 
-#include "foundation/base/test_time.hpp"
+#include "storage/posix/forked_check.hpp"
 #include "storage/posix/host.hpp"
 
 #include <algorithm>
@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace forebay::adapters {
@@ -22,17 +21,14 @@ TEST(SharedMemory, AnotherProcessFindsTheSameBytes) {
     const auto mine = SharedMemory::attach(made->name(), 1 << 16);
     ASSERT_TRUE(mine.has_value());
     EXPECT_EQ(mine->bytes()[5000], std::byte{0});
-    const pid_t child = ::fork();
-    if (child == 0) {
-        ::alarm(test_seconds(100));
+    const pid_t child = forked([&] {
         const auto theirs = SharedMemory::attach(made->name(), 1 << 16);
         if (theirs) {
             theirs->bytes()[5000] = std::byte{42};
         }
-        ::_exit(0);
-    }
-    int status = -1;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
+        return 0;
+    });
+    EXPECT_EQ(status_of(child), 0);
     EXPECT_EQ(mine->bytes()[5000], std::byte{42});
 }
 

@@ -1,14 +1,13 @@
 // The contract of FileStorage on real files, and behaviour with threads and fork.
 #include "storage/posix/storage.hpp"
 
-#include "foundation/base/test_time.hpp"
 #include "storage/posix/file_world.hpp"
+#include "storage/posix/forked_check.hpp"
 
 #include <csignal>
 #include <fcntl.h>
 #include <optional>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 namespace forebay::adapters {
@@ -114,18 +113,14 @@ TEST(PosixStorage, AForkedChildGoesOn) {
     auto storage = world.open(IoDirection::write);
     const ports::Batch first{{extent(0, 1000)}};
     static_cast<void>(ports::finish(**storage, IoDirection::write, first.pieces()));
-    const pid_t child = ::fork();
-    if (child == 0) {
-        ::alarm(test_seconds(100));
+    const pid_t child = forked([&] {
         const ports::Batch batch{{extent(1000, 1000)}};
         const auto done = ports::finish(**storage, IoDirection::write, batch.pieces());
         const bool closed = (*storage)->close().has_value();
         storage->reset();
-        ::_exit(done.system == 0 && closed ? 0 : 1);
-    }
-    int status = -1;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+        return done.system == 0 && closed ? 0 : 1;
+    });
+    EXPECT_EQ(status_of(child), 0);
     static_cast<void>(ports::finish(**storage, IoDirection::write, first.pieces()));
     EXPECT_TRUE(world.contents(extent(0, 2000)) == ports::bytes_at(extent(0, 2000)));
 }
@@ -137,14 +132,8 @@ TEST(PosixStorage, AForkedChildHasNothingInFlight) {
     auto storage = world.open(IoDirection::write);
     const ports::Batch batch{{extent(0, 4 << 20)}};
     (*storage)->submit({IoDirection::write, 1, batch.pieces()});
-    const pid_t child = ::fork();
-    if (child == 0) {
-        ::alarm(test_seconds(100));
-        ::_exit(uses_inherited(**storage));
-    }
-    int status = -1;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+    const pid_t child = forked([&] { return uses_inherited(**storage); });
+    EXPECT_EQ(status_of(child), 0);
     EXPECT_EQ(ports::wait_one(**storage).bytes.bytes(), 4 << 20);
     EXPECT_TRUE(world.contents(extent(0, 8 << 20)) == ports::bytes_at(extent(0, 8 << 20)));
 }

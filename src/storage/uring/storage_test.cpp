@@ -4,6 +4,7 @@
 
 #include "foundation/base/test_time.hpp"
 #include "storage/posix/file_world.hpp"
+#include "storage/posix/forked_check.hpp"
 #include "storage/uring/open.hpp"
 
 #include <array>
@@ -110,16 +111,12 @@ TEST(UringStorage, AForkedChildLeavesTheParentsAnswers) {
     auto storage = world.open(IoDirection::write);
     const ports::Batch batch{{extent(0, 4 << 20)}};
     (*storage)->submit({IoDirection::write, 1, batch.pieces()});
-    const pid_t child = ::fork();
-    if (child == 0) {
-        ::alarm(test_seconds(100));
+    const pid_t child = forked([&] {
         storage->reset();
-        ::_exit(0);
-    }
+        return 0;
+    });
     const ports::RequestCompletion done = ports::wait_one(**storage);
-    int status = -1;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+    EXPECT_EQ(status_of(child), 0);
     EXPECT_EQ(done.bytes.bytes(), 4 << 20);
 }
 
@@ -129,14 +126,8 @@ TEST(UringStorage, AForkedChildHasNothingInFlight) {
     auto storage = world.open(IoDirection::write);
     const ports::Batch batch{{extent(0, 4 << 20)}};
     (*storage)->submit({IoDirection::write, 1, batch.pieces()});
-    const pid_t child = ::fork();
-    if (child == 0) {
-        ::alarm(test_seconds(100));
-        ::_exit(uses_inherited(**storage));
-    }
-    int status = -1;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
+    const pid_t child = forked([&] { return uses_inherited(**storage); });
+    EXPECT_EQ(status_of(child), 0);
     EXPECT_EQ(ports::wait_one(**storage).bytes.bytes(), 4 << 20);
     EXPECT_TRUE(world.contents(extent(0, 8 << 20)) == ports::bytes_at(extent(0, 8 << 20)));
 }
@@ -148,14 +139,11 @@ TEST(UringStorage, AForkedChildDoesNotWaitForTheParentsAnswers) {
     auto storage = world.open(IoDirection::write);
     const ports::Batch batch{{extent(0, 4 << 20)}};
     (*storage)->submit({IoDirection::write, 1, batch.pieces()});
-    const pid_t child = ::fork();
-    if (child == 0) {
-        ::alarm(test_seconds(100));
+    const pid_t child = forked([&] {
         ports::wait_one(**storage);
-        ::_exit(0);
-    }
-    int status = -1;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
+        return 0;
+    });
+    const int status = status_of(child);
     EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) << "it is told of its mistake";
     ::alarm(test_seconds(100));
     EXPECT_EQ(ports::wait_one(**storage).bytes.bytes(), 4 << 20);
