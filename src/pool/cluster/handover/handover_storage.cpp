@@ -39,7 +39,7 @@ void HandoverStorage::submit(const ports::Request& request) {
 
 void HandoverStorage::write_here(const ports::Request& request) {
     ++own_in_flight_;
-    own_->submit(request);
+    own().submit(request);
 }
 
 void HandoverStorage::offer_what_waits() {
@@ -59,7 +59,7 @@ void HandoverStorage::offer_what_waits() {
 }
 
 std::size_t HandoverStorage::poll(std::span<ports::RequestCompletion> out) {
-    std::size_t done = own_in_flight_ > 0 ? own_->poll(out) : 0;
+    std::size_t done = own_in_flight_ > 0 ? own().poll(out) : 0;
     invariant(done <= own_in_flight_, "only what is in flight completes");
     own_in_flight_ -= done;
     for (auto at = offered_.begin(); at != offered_.end() && done < out.size();) {
@@ -88,7 +88,7 @@ std::size_t HandoverStorage::wait(std::span<ports::RequestCompletion> out) {
     if (done > 0 || own_in_flight_ == 0) {
         return done;
     }
-    const std::size_t waited = own_->wait(out);
+    const std::size_t waited = own().wait(out);
     own_in_flight_ -= waited;
     return waited;
 }

@@ -3,7 +3,7 @@
 // bytes are in the file, whoever has written them.
 #pragma once
 
-#include "foundation/ports/storage.hpp"
+#include "foundation/ports/forwarding_storage.hpp"
 #include "pool/cluster/handover/handover_client.hpp"
 
 #include <cstddef>
@@ -16,32 +16,24 @@
 
 namespace forebay::cluster {
 
-class HandoverStorage final : public ports::FileStorage {
+class HandoverStorage final : public ports::ForwardingStorage {
 public:
     // `client` outlives this object.
     HandoverStorage(std::unique_ptr<ports::FileStorage> own, HandoverClient& client,
                     FileForOthers file)
-        : own_{std::move(own)}, client_{client}, file_{std::move(file)} {}
-    HandoverStorage(const HandoverStorage&) = delete;
-    HandoverStorage& operator=(const HandoverStorage&) = delete;
+        : ForwardingStorage{std::move(own)}, client_{client}, file_{std::move(file)} {}
     ~HandoverStorage() override;
 
-    [[nodiscard]] int depth() const noexcept override { return own_->depth(); }
     void submit(const ports::Request& request) override;
     std::size_t poll(std::span<ports::RequestCompletion> out) override;
     // Returns 0 where all that is in flight was handed over: answers of the other node come by the
     // daemon's loop only. The pool does not call it for a file that it drains.
     std::size_t wait(std::span<ports::RequestCompletion> out) override;
-    Result<void> sync() override { return own_->sync(); }
-    [[nodiscard]] Result<ports::FileIdentity> identity() const override { return own_->identity(); }
-    Result<void> close() override { return own_->close(); }
-    [[nodiscard]] const char* name() const noexcept override { return own_->name(); }
 
 private:
     void write_here(const ports::Request& request);
     void offer_what_waits();
 
-    std::unique_ptr<ports::FileStorage> own_;
     HandoverClient& client_;
     FileForOthers file_;
     bool is_written_here_ = false;  // the other node cannot open it

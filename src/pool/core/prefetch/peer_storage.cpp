@@ -25,11 +25,11 @@ void PeerStorage::submit(const ports::Request& request) {
             return;
         }
     }
-    own_->submit(request);
+    own().submit(request);
 }
 
 std::size_t PeerStorage::poll(std::span<ports::RequestCompletion> out) {
-    std::size_t done = own_->poll(out);
+    std::size_t done = own().poll(out);
     for (auto at = asked_.begin(); at != asked_.end() && done < out.size();) {
         const auto outcome = passed_.take(at->first);
         if (!outcome) {
@@ -39,7 +39,7 @@ std::size_t PeerStorage::poll(std::span<ports::RequestCompletion> out) {
         const ports::Request request = at->second;
         at = asked_.erase(at);
         if (outcome->refused) {
-            own_->submit(request);
+            own().submit(request);
         } else {
             out[done++] = {.ticket = request.ticket,
                            .bytes = Length{static_cast<std::int64_t>(outcome->bytes)}};
@@ -56,9 +56,9 @@ std::size_t PeerStorage::wait(std::span<ports::RequestCompletion> out) {
     }
     for (const auto& [number, request] : std::exchange(asked_, {})) {
         passed_.forget(number);
-        own_->submit(request);
+        own().submit(request);
     }
-    return own_->wait(out);
+    return own().wait(out);
 }
 
 }  // namespace forebay::pool

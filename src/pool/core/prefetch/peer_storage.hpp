@@ -2,7 +2,7 @@
 // all (setting pool_readers), and else from the file system.
 #pragma once
 
-#include "foundation/ports/storage.hpp"
+#include "foundation/ports/forwarding_storage.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -36,7 +36,7 @@ public:
 
 // Sends each read of a part of one block to another node; reads everything else, and what is
 // refused, by `own`.
-class PeerStorage final : public ports::FileStorage {
+class PeerStorage final : public ports::ForwardingStorage {
 public:
     // Requests a part of one block from another node, and returns the request's number. nullopt: no
     // node passes the file on.
@@ -44,22 +44,14 @@ public:
 
     // `passed`, and the objects that `ask` refers to, outlive this object.
     PeerStorage(std::unique_ptr<ports::FileStorage> own, PeerBytes& passed, Ask ask)
-        : own_{std::move(own)}, passed_{passed}, ask_{std::move(ask)} {}
-    PeerStorage(const PeerStorage&) = delete;
-    PeerStorage& operator=(const PeerStorage&) = delete;
+        : ForwardingStorage{std::move(own)}, passed_{passed}, ask_{std::move(ask)} {}
     ~PeerStorage() override;
 
-    [[nodiscard]] int depth() const noexcept override { return own_->depth(); }
     void submit(const ports::Request& request) override;
     std::size_t poll(std::span<ports::RequestCompletion> out) override;
     std::size_t wait(std::span<ports::RequestCompletion> out) override;
-    Result<void> sync() override { return own_->sync(); }
-    [[nodiscard]] Result<ports::FileIdentity> identity() const override { return own_->identity(); }
-    Result<void> close() override { return own_->close(); }
-    [[nodiscard]] const char* name() const noexcept override { return own_->name(); }
 
 private:
-    std::unique_ptr<ports::FileStorage> own_;
     PeerBytes& passed_;
     Ask ask_;
     // Requests in flight, by their number in `passed_`.

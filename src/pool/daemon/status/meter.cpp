@@ -67,20 +67,20 @@ std::size_t MeteredStorage::count(std::span<const ports::RequestCompletion> done
 
 void MeteredStorage::submit(const ports::Request& request) {
     begin();
-    inner_->submit(request);
+    own().submit(request);
 }
 
 std::size_t MeteredStorage::poll(std::span<ports::RequestCompletion> out) {
-    return count(out.first(inner_->poll(out)));
+    return count(out.first(own().poll(out)));
 }
 
 std::size_t MeteredStorage::wait(std::span<ports::RequestCompletion> out) {
-    return count(out.first(inner_->wait(out)));
+    return count(out.first(own().wait(out)));
 }
 
 Result<void> MeteredStorage::sync() {
     begin();
-    Result<void> done = inner_->sync();
+    Result<void> done = own().sync();
     end(1);
     return done;
 }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "foundation/ports/clock.hpp"
-#include "foundation/ports/storage.hpp"
+#include "foundation/ports/forwarding_storage.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -44,33 +44,26 @@ private:
     std::int64_t total_ns_ = 0;  // until then
 };
 
-class MeteredStorage final : public ports::FileStorage {
+class MeteredStorage final : public ports::ForwardingStorage {
 public:
     // The meter is shared with the file's statistics, and `busy` by all files.
     MeteredStorage(std::unique_ptr<ports::FileStorage> inner, std::shared_ptr<StorageMeter> meter,
                    std::shared_ptr<BusyTime> busy, const ports::TimeSource& clock)
-        : inner_{std::move(inner)},
+        : ForwardingStorage{std::move(inner)},
           meter_{std::move(meter)},
           busy_{std::move(busy)},
           clock_{clock} {}
 
-    [[nodiscard]] int depth() const noexcept override { return inner_->depth(); }
     void submit(const ports::Request& request) override;
     std::size_t poll(std::span<ports::RequestCompletion> out) override;
     std::size_t wait(std::span<ports::RequestCompletion> out) override;
     Result<void> sync() override;
-    [[nodiscard]] Result<ports::FileIdentity> identity() const override {
-        return inner_->identity();
-    }
-    Result<void> close() override { return inner_->close(); }
-    [[nodiscard]] const char* name() const noexcept override { return inner_->name(); }
 
 private:
     void begin();
     void end(std::int64_t requests);
     std::size_t count(std::span<const ports::RequestCompletion> done);
 
-    std::unique_ptr<ports::FileStorage> inner_;
     std::shared_ptr<StorageMeter> meter_;
     std::shared_ptr<BusyTime> busy_;
     const ports::TimeSource& clock_;
