@@ -4,7 +4,6 @@
 #include "collective/mpi/communicator/failure.hpp"
 #include "foundation/base/contracts.hpp"
 
-#include <cerrno>
 #include <span>
 
 namespace forebay::interposer {
@@ -14,7 +13,7 @@ int NodePools::ask_to_settle() const noexcept {
     const FileFacts& facts = file_.facts;
     expects(facts.pool != nullptr && facts.identity.has_value(),
             "a file in pools of several nodes is known to all of them");
-    return facts.pool->settle(facts.identity->device, facts.identity->inode) == 0 ? 0 : errno;
+    return facts.pool->settle(facts.identity->device, facts.identity->inode);
 }
 
 Error NodePools::could_not_settle(int error) const {
@@ -73,11 +72,14 @@ Result<void> NodePools::settle_together() {
 // the errors of closing or syncing these.
 Result<void> NodePools::arrives() const {
     const FileFacts& facts = file_.facts;
-    if (!facts.covered || facts.pool == nullptr || !facts.identity ||
-        facts.pool->arrives(facts.identity->device, facts.identity->inode) == 0) {
+    if (!facts.covered || facts.pool == nullptr || !facts.identity) {
         return {};
     }
-    return failure(system_error(errno, "write out what the pool holds of " + facts.path));
+    const int error = facts.pool->arrives(facts.identity->device, facts.identity->inode);
+    if (error == 0) {
+        return {};
+    }
+    return failure(system_error(error, "write out what the pool holds of " + facts.path));
 }
 
 std::optional<Error> NodePools::agree(const std::optional<Error>& mine) const {

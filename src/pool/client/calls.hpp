@@ -10,7 +10,7 @@
 
 namespace forebay::pool {
 
-inline constexpr std::uint32_t calls_version = 4;
+inline constexpr std::uint32_t calls_version = 5;
 inline constexpr const char* calls_symbol = "forebay_pool_calls";
 
 // Bytes of this process' log that are lent to other processes; see LogReservation in
@@ -23,7 +23,7 @@ struct LentBytes {
 };
 
 // Functions named as libc's behave as libc's do: results, errno, and effects on files that are not
-// pooled.
+// pooled. The others that can fail return an errno, or 0.
 //
 // If the job runs on several nodes, ranks that open a file together choose a number for it, its
 // group. Between group_opens(group) and group_opens(0), open() of the calling thread makes
@@ -47,10 +47,11 @@ struct PoolCalls {
     int (*open_part)(const char* path, int flags, std::uint64_t group);
     // Whether the daemon knows the file with this device and inode.
     bool (*knows)(dev_t device, ino_t inode);
-    // Has all nodes drain the file. -1 and errno: the deposits of one of them cannot be had.
+    // Has all nodes drain the file. Returns 0, or an errno: the deposits of one of them cannot be
+    // had.
     int (*settle)(dev_t device, ino_t inode);
-    // The result that close() would have for a descriptor that wrote to the file: 0, or -1 and
-    // errno if deposits are known not to reach the file system, whichever process made them.
+    // The error that close() would have for a descriptor that wrote to the file: an errno if
+    // deposits are known not to reach the file system, whichever process made them; else 0.
     int (*arrives)(dev_t device, ino_t inode);
     // Lets other processes write to this process' log. Returns the name by which they reach it; 0
     // if it cannot be lent.

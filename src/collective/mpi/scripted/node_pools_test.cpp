@@ -16,10 +16,7 @@ namespace {
 constexpr Extent first_bytes{Offset{0}, Length{10}};
 constexpr Extent later_bytes{Offset{20}, Length{10}};
 
-int fail_with_eio(dev_t /*device*/, ino_t /*inode*/) {
-    errno = EIO;
-    return -1;
-}
+int fail_with_eio(dev_t /*device*/, ino_t /*inode*/) { return EIO; }
 
 class FileInPools : public PartOfAFile {
 protected:

@@ -319,8 +319,7 @@ int settle(pool::FileId file) noexcept {
     question.ask = protocol::QuestionKind::settle;
     question.slot = file.slot;
     question.generation = file.generation;
-    const int error = ask(question);
-    return error == 0 ? 0 : fail(error);
+    return ask(question);
 }
 
 int adjust(CapturedFile place, const RequestedAdjustment& wanted) noexcept {

@@ -123,8 +123,8 @@ int truncate(CapturedFile place, std::int64_t bytes) noexcept;
 // reach the file system, or an errno. If only draining can tell (little room is left), it is
 // drained.
 [[nodiscard]] int arrives(pool::FileId file) noexcept;
-// Has all nodes drain the file. Returns 0, or -1 and errno.
-int settle(pool::FileId file) noexcept;
+// Has all nodes drain the file. Returns 0 or an errno.
+[[nodiscard]] int settle(pool::FileId file) noexcept;
 
 // Runs a captured call on `fd`: `own` does it over the pool and returns -1 and errno as libc does;
 // `pass` calls libc's function. Keeps errno unless the call fails.

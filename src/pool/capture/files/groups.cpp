@@ -40,22 +40,21 @@ int arrives(dev_t device, ino_t inode) noexcept {
         return 0;
     }
     if (connection.life() == DaemonConnection::Life::dead) {
-        return fail(EIO);
+        return EIO;
     }
     const auto file = known(device, inode);
-    const int error = file ? arrives(*file) : 0;
-    return error == 0 ? 0 : fail(error);
+    return file ? arrives(*file) : 0;
 }
 
 int settle(dev_t device, ino_t inode) noexcept {
     if (!connection.reached() || connection.life() == DaemonConnection::Life::dead) {
-        return fail(EIO);
+        return EIO;
     }
     if (connection.life() == DaemonConnection::Life::ended) {
         return 0;  // the daemon drained everything before it ended
     }
     const auto file = known(device, inode);
-    return file ? settle(*file) : fail(ENOENT);
+    return file ? settle(*file) : ENOENT;
 }
 
 }  // namespace forebay::capture

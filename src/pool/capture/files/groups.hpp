@@ -11,6 +11,7 @@ namespace forebay::capture {
 void group_opens(std::uint64_t group) noexcept;
 [[nodiscard]] int open_part(const char* path, int flags, std::uint64_t group) noexcept;
 [[nodiscard]] bool knows(dev_t device, ino_t inode) noexcept;
+// Both return 0 or an errno.
 [[nodiscard]] int settle(dev_t device, ino_t inode) noexcept;
 [[nodiscard]] int arrives(dev_t device, ino_t inode) noexcept;
 
