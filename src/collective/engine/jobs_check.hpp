@@ -4,6 +4,7 @@
 
 #include "collective/engine/file.hpp"
 #include "collective/engine/lending_check.hpp"
+#include "foundation/ports/forwarding_storage.hpp"
 #include "storage/policy/domain.hpp"
 #include "storage/posix/clock.hpp"
 #include "worlds/memory/communicator.hpp"
@@ -62,30 +63,23 @@ private:
 };
 
 // Storage that counts a request as in flight until its completion has been taken.
-class MeteredStorage : public ports::FileStorage {
+class MeteredStorage : public ports::ForwardingStorage {
 public:
     MeteredStorage(std::unique_ptr<ports::FileStorage> inner, Meter& meter)
-        : inner_{std::move(inner)}, meter_{meter} {}
+        : ForwardingStorage{std::move(inner)}, meter_{meter} {}
 
-    [[nodiscard]] int depth() const noexcept override { return inner_->depth(); }
     void submit(const ports::Request& request) override {
         const std::size_t target = meter_.target_of(request);
         meter_.begin(target);
         targets_[request.ticket] = target;
-        inner_->submit(request);
+        own().submit(request);
     }
     std::size_t poll(std::span<ports::RequestCompletion> out) override {
-        return ended(out.first(inner_->poll(out)));
+        return ended(out.first(own().poll(out)));
     }
     std::size_t wait(std::span<ports::RequestCompletion> out) override {
-        return ended(out.first(inner_->wait(out)));
+        return ended(out.first(own().wait(out)));
     }
-    Result<void> sync() override { return inner_->sync(); }
-    [[nodiscard]] Result<ports::FileIdentity> identity() const override {
-        return inner_->identity();
-    }
-    Result<void> close() override { return inner_->close(); }
-    [[nodiscard]] const char* name() const noexcept override { return inner_->name(); }
 
 private:
     std::size_t ended(std::span<const ports::RequestCompletion> done) {
@@ -95,7 +89,6 @@ private:
         return done.size();
     }
 
-    std::unique_ptr<ports::FileStorage> inner_;
     Meter& meter_;
     std::map<std::uint64_t, std::size_t> targets_;  // targets of requests, by ticket
 };

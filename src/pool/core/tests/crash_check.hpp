@@ -3,6 +3,7 @@
 // these events might leave.
 #pragma once
 
+#include "foundation/ports/forwarding_storage.hpp"
 #include "pool/core/tests/oracle_check.hpp"
 #include "pool/core/tests/pool_check.hpp"
 #include "pool/journal/format/segment_scan.hpp"
@@ -190,17 +191,16 @@ private:
 };
 
 // A FileStorage that records its requests.
-class WatchedStorage final : public ports::FileStorage {
+class WatchedStorage final : public ports::ForwardingStorage {
 public:
     WatchedStorage(std::unique_ptr<ports::FileStorage> inner, std::size_t file, Events& events,
                    adapters::MemoryWorld& world, std::int64_t& changed_ns)
-        : inner_{std::move(inner)},
+        : ForwardingStorage{std::move(inner)},
           file_{file},
           events_{events},
           world_{world},
           changed_ns_{changed_ns} {}
 
-    [[nodiscard]] int depth() const noexcept override { return inner_->depth(); }
     void submit(const ports::Request& request) override {
         auto& numbers = numbers_[request.ticket];
         for (const ports::Piece& piece : request.pieces) {
@@ -212,27 +212,22 @@ public:
                               1);
         }
         changed_ns_ = world_.now_ns();
-        inner_->submit(request);
+        own().submit(request);
     }
     std::size_t poll(std::span<ports::RequestCompletion> out) override {
-        return note(out, inner_->poll(out));
+        return note(out, own().poll(out));
     }
     std::size_t wait(std::span<ports::RequestCompletion> out) override {
-        return note(out, inner_->wait(out));
+        return note(out, own().wait(out));
     }
     Result<void> sync() override {
-        Result<void> done = inner_->sync();
+        Result<void> done = own().sync();
         if (!done) {
             return done;
         }
         events_.add({.kind = Event::Kind::file_sync, .at_ns = world_.now_ns(), .file = file_});
         return done;
     }
-    [[nodiscard]] Result<ports::FileIdentity> identity() const override {
-        return inner_->identity();
-    }
-    Result<void> close() override { return inner_->close(); }
-    [[nodiscard]] const char* name() const noexcept override { return inner_->name(); }
 
 private:
     std::size_t note(std::span<ports::RequestCompletion> out, std::size_t count) {
@@ -249,7 +244,6 @@ private:
         return count;
     }
 
-    std::unique_ptr<ports::FileStorage> inner_;
     std::size_t file_;
     Events& events_;
     adapters::MemoryWorld& world_;
