@@ -106,7 +106,7 @@ def _ends(said: str) -> str:
 
 
 def test_a_fast_place_that_came_back_is_believed_where_the_file_is_as_it_was() -> None:
-    """What was written while it was gone is newer than a replica that waits there."""
+    """Bytes that were written while it was gone are newer than a replica that waits there."""
     with _breakable("ESTALE") as (tier, break_it):
         with tier.started("write move=manual") as mount:
             for name in ("kept", "anew"):

@@ -101,7 +101,7 @@ CHANGES: dict[str, tuple[Callable[[Path], object], bytes | None]] = {
     "linked": (lambda below: below.with_name("other").hardlink_to(below), OURS),
     "forbidden": (lambda below: below.chmod(0), OURS),
 }
-"""What somebody does, and what the file has afterwards; None: there is none."""
+"""The act of somebody else, and what the file has afterwards; None: there is none."""
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ CHANGES: dict[str, tuple[Callable[[Path], object], bytes | None]] = {
     [one for one in CHANGES if one != "forbidden" or IS_ROOT],  # others could not read it
 )
 def test_a_file_that_is_being_moved_is_changed_outside(change: str) -> None:
-    """What somebody else has written is not written over, and ours is in the file, under whatever
+    """Bytes of somebody else are not written over, and ours is in the file, under whatever
     name, or in a rescue file, which the summary names."""
     act, theirs = CHANGES[change]
     with _slow_fast_place() as tier, tier.started(KEPT) as mount:
@@ -133,7 +133,7 @@ def test_a_file_that_is_being_moved_is_changed_outside(change: str) -> None:
 
 
 def test_the_parallel_file_system_hangs_in_the_middle_of_a_move() -> None:
-    """What is in fast storage is read and written meanwhile, and the move goes on afterwards."""
+    """Files in fast storage are read and written meanwhile, and the move goes on afterwards."""
     with _slow_folder() as (tier, server), tier.started(KEPT) as mount:
         moved, written = tier.folder / "moved", tier.folder / "written"
         moved.write_bytes(OURS)

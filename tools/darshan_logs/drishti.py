@@ -45,7 +45,7 @@ _CODE = re.compile(r"^\[(red|orange1)\].*? \[([A-Z]\d\d)\]")
 
 @dataclass(frozen=True)
 class Found:
-    """What Drishti says of a log: the codes of critical issues and of warnings."""
+    """Drishti's verdict on a log: the codes of critical issues and of warnings."""
 
     critical: frozenset[str]
     warned: frozenset[str]
@@ -67,7 +67,7 @@ def codes_in(shown: Iterable[str]) -> Found:
 
 
 def drishti_on(log: Path) -> Found | None:
-    """What Drishti says of the log; None if it fails."""
+    """Drishti's findings in the log; None if it fails."""
     reads, writes = os.pipe()
     child = os.fork()
     if child == 0:

@@ -39,7 +39,7 @@ namespace forebay::tier {
     return is_lack_of_room(error) || is_broken_place(error);
 }
 
-// What a program gets where the only place of its bytes is broken.
+// The error that a program gets where the only place of its bytes is broken.
 [[nodiscard]] constexpr int error_for_program(int error) noexcept {
     return is_broken_place(error) ? EIO : error;
 }

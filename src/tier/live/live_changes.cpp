@@ -318,7 +318,7 @@ int LiveTier::settle(LiveFile& file, const Result<MoveEnd>& end) {
     if (*end == MoveEnd::replaced) {
         evict_file(file);
     } else if (*end == MoveEnd::overtaken) {
-        // What it lacks now was written since: it waits no longer than others.
+        // It lacks only what was written since, and waits no longer than others.
         file.written_ns = file.dirtied_ns = clock_.now_ns();
     } else {
         const auto bytes = status_of(file);

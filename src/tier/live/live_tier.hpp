@@ -318,7 +318,7 @@ private:
     [[nodiscard]] bool forget_newer(LiveFile& file);
     [[nodiscard]] Result<void> rescue_file(LiveFile& file);
     [[nodiscard]] std::optional<ReplicaStatus> status_of(LiveFile& file);
-    // What a file that waits waits for, as describe() says it.
+    // The reason for which a file waits, as describe() says it.
     [[nodiscard]] std::string_view reason_to_wait(const LiveFile& file);
     void note_closed(LiveFile& file);
     void relocate(LiveFile& file, const std::string& path);

@@ -33,7 +33,7 @@ public:
 
 private:
     struct Shared;
-    // Of this and of the thread, which outlives this where the file system hangs.
+    // Shared with the thread, which outlives this where the file system hangs.
     std::shared_ptr<Shared> shared_;
 };
 

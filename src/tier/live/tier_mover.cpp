@@ -57,7 +57,7 @@ std::shared_ptr<LiveFile> LiveTier::choose() {
     }
     const PlaceRoom place = room();
     const bool ends = job_ends() || finishes;
-    // What is written past the tier takes room below as well, so that nothing waits for long there.
+    // Files that go past the tier take room below as well, so that nothing waits for long there.
     const std::int64_t waiting = list_.waiting_bytes();
     const bool pressed = place.used > place.high() || (waiting > 0 && !has_room_below(waiting));
     for (;;) {

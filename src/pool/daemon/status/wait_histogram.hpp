@@ -12,11 +12,12 @@ namespace forebay::daemon {
 // owner, mode or size, or to let it leave the pool.
 enum class WaitKind : std::uint8_t { open, sync, drain };
 
-constexpr std::array wait_kinds{WaitKind::open, WaitKind::sync, WaitKind::drain};
+inline constexpr std::array<WaitKind, 3> wait_kinds{WaitKind::open, WaitKind::sync,
+                                                    WaitKind::drain};
 
 // The upper bounds of the buckets: 0.1 ms to 100 s, three a decade. A wait that is exactly as long
 // as a bound is in the bucket below it, as Prometheus has it (`le`).
-constexpr std::array<std::int64_t, 19> wait_bounds_ns{
+inline constexpr std::array<std::int64_t, 19> wait_bounds_ns{
     100'000,        200'000,        500'000,        1'000'000,      2'000'000,
     5'000'000,      10'000'000,     20'000'000,     50'000'000,     100'000'000,
     200'000'000,    500'000'000,    1'000'000'000,  2'000'000'000,  5'000'000'000,
