@@ -15,10 +15,10 @@ from tuning_run_record_test import POOL
 from tuning_scenes import advice, read_here
 from tuning_verdict_test import path_of
 
-from forebay.bench.model.comparison import Side
+from forebay.bench.model.comparison import ComparedSide
 from forebay_tuning.apply.use_case import Effect
 from forebay_tuning.model.targets import SickTarget
-from forebay_tuning.report.model.diagnosis import Diagnosis, diagnose, with_sick
+from forebay_tuning.report.model.diagnosis import ProgramDiagnosis, diagnose, with_sick
 from forebay_tuning.report.model.several import by_program, compare
 from forebay_tuning.report.report.several import comparison_json, folder_json
 from forebay_tuning.report.report.text import as_json as report_json
@@ -54,7 +54,7 @@ def example(name: str) -> Any:
     return json.loads((SCHEMA / "examples" / name).read_text(encoding="utf-8"))
 
 
-def reported() -> Diagnosis:
+def reported() -> ProgramDiagnosis:
     """A report with something of everything."""
     found = diagnose(read_here(path_of("case-tinycoll")))
     found = with_sick(found, (SickTarget(target=2, slower=3.0, files=4),))
@@ -65,7 +65,7 @@ def verified(*, not_applied: bool = False) -> Verified:
     """A verification with something of everything: advice that makes runs twice as fast."""
     return Verified(
         verification=interim_test(SECONDS, [one / 2 for one in SECONDS]),
-        firsts=(Side.A, Side.B) * 3,
+        firsts=(ComparedSide.A, ComparedSide.B) * 3,
         undone=False,
         missing=(Effect(name="layout", wanted="8 stripes", found=None, reason="it is full"),),
         not_applied=not_applied,
