@@ -199,18 +199,19 @@ int LiveTier::after_failed_call(LiveFile& file, int fd, int error) {
         note_unreadable(file, error);
         return EIO;
     }
-    std::fprintf(stderr, "forebay-mount: %s The file itself is read from now on.\n",
-                 system_error(error, "read the replica of " + file.path).message.c_str());
+    forebay::report("forebay-mount",
+                    system_error(error, "read the replica of " + file.path).message +
+                        " The file itself is read from now on.");
     evict_file(file);
     return 0;
 }
 
 void LiveTier::note_unreadable(LiveFile& file, int error) {
     if (!std::exchange(file.unreadable, true)) {
-        std::fprintf(stderr,
-                     "forebay-mount: %s Its newest bytes are nowhere else: bring the fast place "
-                     "back, or write the file anew.\n",
-                     system_error(error, "read the replica of " + file.path).message.c_str());
+        forebay::report("forebay-mount",
+                        system_error(error, "read the replica of " + file.path).message +
+                            " Its newest bytes are nowhere else: bring the fast place back, or "
+                            "write the file anew.");
     }
 }
 
