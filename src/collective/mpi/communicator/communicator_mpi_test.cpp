@@ -222,7 +222,7 @@ extern "C" int PMPI_Allgather(const void* mine, int count, MPI_Datatype type, vo
 }
 
 int main(int argc, char** argv) {
-    ::alarm(test_seconds(580));
+    ::alarm(forebay::test_seconds(580));
     MPI_Init(&argc, &argv);
     testing::InitGoogleTest(&argc, argv);
     if (argc > 1 && std::string{argv[1]} == "--die-one") {
