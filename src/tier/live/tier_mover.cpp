@@ -37,6 +37,9 @@ void LiveTier::run() {
         }
         lock.lock();
         if (!next && !ends_ && (finishes_ || to_fill_.empty())) {
+            if (finishes_ && !all_go_) {
+                continue;  // it was chosen before the end: files may wait that did not move then
+            }
             if (finishes_ && !moves_.has_busy()) {
                 break;
             }
