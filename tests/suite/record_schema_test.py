@@ -123,7 +123,7 @@ def test_a_pool_for_several_steps_is_in_the_record(folder: Path, socket: Path) -
     ensure(0 < pool["samples"][-1]["seconds"] <= run["seconds"] + pool["drain_seconds"], f"{run}")
     report = forebay("report", record, cwd=folder)
     ensure(report.returncode == 0, report.stderr)
-    ensure("2.00 MiB" in report.stdout and "through the pool" in report.stdout, report.stdout)
+    ensure("pool: 2.00 MiB taken" in report.stdout, report.stdout)
 
 
 def test_a_record_that_cannot_be_written_does_not_hide_how_the_pool_ended(

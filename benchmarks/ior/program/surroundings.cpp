@@ -152,11 +152,13 @@ std::optional<std::int64_t> file_bytes(const std::string& path) {
                                              : std::nullopt;
 }
 
+// By lseek, and not by fstat: where a program is linked for older libcs, fstat is a system call of
+// its own (foundation/kernel/older_libc), which no preloaded library sees. A pool would know the
+// length.
 std::optional<std::int64_t> file_bytes_now(const std::string& path) {
     const OwnFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-    struct stat known{};
-    return fd.valid() && ::fstat(fd.get(), &known) == 0 ? std::optional<std::int64_t>(known.st_size)
-                                                        : file_bytes(path);
+    const off_t end = fd.valid() ? ::lseek(fd.get(), 0, SEEK_END) : -1;
+    return end >= 0 ? std::optional<std::int64_t>(end) : file_bytes(path);
 }
 
 std::vector<std::string> environment_lines() {
