@@ -309,8 +309,9 @@ def test_a_cancelled_step_has_what_it_wrote(deaf: bool, folder: Path) -> None:
     steps = SlurmSteps(folder)
     with held_step(steps, *(["deaf"] if deaf else [])) as (srun, job, socket):
         steps.run("scancel", job)
-        srun.communicate(timeout=SECONDS_MAX)
-    ensure((folder / "big").read_bytes() == b"x" * 2 * MIB, "bytes are missing")
+        said, _ = srun.communicate(timeout=SECONDS_MAX)
+    found = (folder / "big").read_bytes()
+    ensure(found == b"x" * 2 * MIB, f"bytes are missing: {len(found)} are there\n{said}")
     all_gone(socket)
 
 
