@@ -13,6 +13,7 @@ import pytest
 from suite import mpi as m
 from suite import pooled
 from suite.file_systems import until
+from suite.on import FULL
 from suite.verdict import ensure
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="mounts. Run as root.")
@@ -28,6 +29,7 @@ def test_a_file_system_is_not_busy_behind_the_last_close(folder: Path) -> None:
     pooled.Twice(command=[pooled.program("mounts.c")]).ensure_same(folder)
 
 
+@FULL  # by a clock
 @needs_root
 def test_another_program_unmounts_it_soon_behind_the_last_byte(folder: Path) -> None:
     """A `umount` that nobody captures has no one to wait for it: the daemon lets go by itself."""

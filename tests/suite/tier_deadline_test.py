@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-
-import pytest
 
 from suite import mounted as mo
 from suite.file_systems import until
-from suite.tiers import Tier, bytes_of, new_tier, state_of, status_of
+from suite.on import FULL
+from suite.tiers import Tier, bytes_of, state_of, status_of
 from suite.verdict import ensure
 
 JOB_SECONDS = 6
 BYTES = bytes_of(300_000)
 
-pytestmark = pytest.mark.skipif(
-    not mo.can_mount(), reason="no forebay-mount, or no right to /dev/fuse. Build it; be root."
-)
+pytestmark = mo.needs_mount
 
 
-@pytest.fixture
-def tier() -> Iterator[Tier]:
-    with new_tier() as made:
-        yield made
-
-
+@FULL  # by a clock
 def test_all_is_moved_before_the_job_ends(tier: Tier) -> None:
     """Also a file that is still open for writing. The tier is killed then."""
     end = int(time.time()) + JOB_SECONDS
